@@ -6,14 +6,14 @@ import os
 import re
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as onp
 
 from npcompat._internal.compile.control_flow import recomputed
 from npcompat._internal.compile.jit import Compiled
 from npcompat._internal.compile.shape_buckets import Axes, Bucketed, Buckets, requested
-from npcompat._internal.core import modes
+from npcompat._internal.core import changes, modes
 from npcompat._internal.files import array_file, safetensors_file
 from npcompat._internal.support.errors import InferenceError
 from npcompat.gluon import _variables
@@ -50,6 +50,13 @@ class Block(Structured, Hooked):
     *inputs)`.
     """
 
+    _untracked: ClassVar[frozenset[str]] = frozenset(
+        (
+            "_active", "_buckets", "_compiled", "_forward_hooks", "_forward_pre_hooks",
+            "_op_hooks", "_order", "_parents", "_reg_params", "_watched",
+        )
+    )  # fmt: skip
+    _registries: ClassVar[tuple[str, ...]] = ("_children",)
     _children: dict[str, "Block"]
     _reg_params: ParameterDict
     _order: dict[str, None]
@@ -94,6 +101,7 @@ class Block(Structured, Hooked):
         elif isinstance(value, list | tuple | dict):
             self._order[name] = None
         super().__setattr__(name, value)
+        changes.note()
         if value is not before and modes.current().trace is None:
             self._changed()  # compiled programs contain the attributes' old values
 
@@ -103,6 +111,7 @@ class Block(Structured, Hooked):
         self._order.pop(name, None)
         self._changed()
         super().__delattr__(name)
+        changes.note()
 
     def register_child(self, block: "Block", name: str | None = None) -> None:
         """Register a block as a child; assigning it to an attribute does the same.
@@ -120,6 +129,7 @@ class Block(Structured, Hooked):
         self._children[name] = block
         self._order[name] = None
         block._parents.add(self)
+        changes.note()
         self._changed()
 
     def _changed(self) -> None:

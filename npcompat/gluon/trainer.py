@@ -279,9 +279,7 @@ class Trainer:
         """Create the optimizer states that no step has created yet."""
         trained = {i: p.data() for i, p in enumerate(self._params) if p.grad_req != "null"}
         states = self._updater.states
-        for i, weight in trained.items():
-            if i not in states:
-                states[i] = self._optimizer.create_state_multi_precision(i, weight)
+        self._updater.prepare(list(trained), list(trained.values()))
         self._optimizer._begin(list(trained), list(trained.values()), [states[i] for i in trained])
 
     def _states(self) -> dict[str, onp.ndarray[Any, Any]]:

@@ -16,7 +16,7 @@ import numpy as onp
 
 import npcompat.numpy as np
 from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core import changes, dtypes, modes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle, Value, extra
 from npcompat._internal.core.op import Op
@@ -248,6 +248,11 @@ class Optimizer:
         Hints to MXNet's implementation, without effect: all parameters are updated in one program.
     """
 
+    _untracked: ClassVar[frozenset[str]] = frozenset(
+        # each step sets the first, and rates and decays are arrays of the groups
+        ["rescale_grad", "begin_num_update", "num_update", "_lr", "_wd", "_usable"]
+    )
+    _registries: ClassVar[tuple[str, ...]] = ()
     rule: ClassVar[str | None] = None
     opt_registry: ClassVar[dict[str, type["Optimizer"]]] = _REGISTRY
     register: ClassVar[Callable[..., Any]] = staticmethod(register)
@@ -299,6 +304,10 @@ class Optimizer:
                 else argument_errors.number(type(self).__name__, "learning_rate", learning_rate)
             )
             self._lr = np.array(rate, dtype=_float64)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        changes.note()  # compiled steps contain the values of hyperparameters
 
     @property
     def decides_itself(self) -> bool:
@@ -635,14 +644,35 @@ class Updater:
     def __init__(self, optimizer: Optimizer) -> None:
         self.optimizer = optimizer
         self.states: dict[Any, Any] = {}
+        self._hyper: Any = None
+
+    def prepare(self, indices: Sequence[Any], weights: Sequence[Any]) -> None:
+        """Create states that are missing, or that fit no more since a hyperparameter was changed.
+
+        SGD keeps the last update only with momentum, for example.
+        """
+        hyper = self.optimizer._hyper()
+        changed, self._hyper = self._hyper is not None and hyper != self._hyper, hyper
+        for i, w in zip(indices, weights, strict=True):
+            if i not in self.states:
+                self.states[i] = self.optimizer.create_state_multi_precision(i, w)
+            elif changed and self.optimizer.rule is not None:
+                self.states[i] = self._fitting(i, w)
+
+    def _fitting(self, index: Any, weight: Any) -> Any:
+        """Return the state of a parameter as the rule needs it, with what it has of it."""
+        before: Any = self.states[index] or ()
+        new: Any = self.optimizer.create_state_multi_precision(index, weight) or ()
+        if [(a.shape, a.dtype) for a in before] == [(a.shape, a.dtype) for a in new]:
+            return self.states[index]
+        kept = 1 if self.optimizer.multi_precision and is_narrow(weight.dtype) else 0
+        return (*before[:kept], *new[kept:])
 
     def __call__(self, index: Any, grad: Any, weight: Any) -> None:
         """Update one parameter, or lists of them."""
         if not isinstance(index, list | tuple):
             index, grad, weight = [index], [grad], [weight]
-        for i, w in zip(index, weight, strict=True):
-            if i not in self.states:
-                self.states[i] = self.optimizer.create_state_multi_precision(i, w)
+        self.prepare(index, weight)
         self.optimizer.update_multi_precision(index, weight, grad, [self.states[i] for i in index])
 
     def get_states(self, dump_optimizer: bool = False) -> bytes:

@@ -13,7 +13,7 @@ import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.numpy import runtime as host
-from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core import changes, dtypes, modes
 from npcompat._internal.core.graph_node import LATER, Leaf, Node, PythonPullback
 from npcompat._internal.core.handle import Handle, Value, extra, root_of, touch
 from npcompat._internal.core.observer import Observer
@@ -413,6 +413,7 @@ def attach_leaf(handle: Handle, grad: Handle | None, request: str) -> None:
     rare = extra(handle)
     rare.leaf = None if request == "null" else Leaf(grad, request, handle)
     rare.grad_handle = grad
+    changes.note()
     if handle._view is None:
         handle._value = fresh(value.payload, rare.leaf)
     else:

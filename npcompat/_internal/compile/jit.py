@@ -19,8 +19,9 @@ from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.compile import recompilation
 from npcompat._internal.compile.call_arguments import Call, Outputs, Own, Static, describe, path
+from npcompat._internal.compile.guards import ATTRIBUTE, Guard, Watch
 from npcompat._internal.compile.trace import CapturedTypeError, Trace, capture
-from npcompat._internal.core import modes, program_lock
+from npcompat._internal.core import changes, modes, program_lock
 from npcompat._internal.core.handle import Handle, Value, root_of
 from npcompat._internal.core.retained_outputs import State
 from npcompat._internal.core.tensor_type import TensorType
@@ -35,7 +36,10 @@ from npcompat._internal.support import gc_pause
 
 _MISSED: Any = object()
 _lock = program_lock.lock
+_changes = changes.count
 _RECENT = 4
+_VARIANTS = 8
+"""Programs that are kept of one kind of call, for state that goes to and fro."""
 _current_mode, _default_mode = modes._MODE.get, modes._process_default
 
 
@@ -70,6 +74,7 @@ class Compiled:
         self._recent: list[
             tuple[_Program, tuple[Any, ...]]
         ] = []  # what calls of nothing but plain arrays ran: see `_Program.again`
+        self._variants: dict[Any, list[_Program]] = {}  # programs whose guards did not hold
         self._latest: Any = None
         self._operands: dict[
             Any, frozenset[int]
@@ -99,6 +104,9 @@ class Compiled:
         thread traces or runs a program with captured arrays.
         """
         for recent, types in self._recent:
+            guards = recent.guards
+            if (guards.always or guards.stamp != _changes[0]) and not guards.hold():
+                continue
             alone = recent.pure
             if not alone and not _lock.acquire(False):
                 break
@@ -133,6 +141,10 @@ class Compiled:
         if call.numbers and program is not None and not program.uses.hold(call.leaves):
             call = call.again(mode.recording)
             key, program = self._found(call, mode)
+        if program is not None and not program.guards.hold():
+            program, why = self._variant(key, program)
+        else:
+            why = "", ""
         if program is not None and program.fits(mode.recording):
             plain = not (kwargs or mode.recording or call.kept or program.captured.changed)
             if plain and _are_plain(args):
@@ -144,6 +156,8 @@ class Compiled:
                 why = "a captured array has another shape or dtype", "captured"
         elif changed:
             why = changed, ""
+        elif why[0]:
+            pass
         elif program is None:
             why = recompilation.reason(key, self._latest)
         else:
@@ -152,6 +166,18 @@ class Compiled:
             with gc_pause.left():
                 program, call = self._traced(key, call, why, mode)
             return program.replay(call)
+
+    def _variant(self, key: Any, program: "_Program") -> tuple["_Program | None", tuple[str, str]]:
+        """Another program for the same call, whose guards hold; else why it has to be traced."""
+        others = self._variants.setdefault(key, [])
+        why = f"{program.guards.broken()} since the function was compiled", "guard"
+        found = next((p for p in others if p.guards.hold()), None)
+        if program not in others:
+            others.insert(0, program)
+            del others[_VARIANTS:]
+        if found is not None:
+            self._programs[key] = found
+        return found, why
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Compile the program for a kind of call, without making the call: its first one finds the
@@ -272,6 +298,7 @@ class Compiled:
     def clear(self) -> None:
         """Forget the compiled programs."""
         self._programs.clear()
+        self._variants.clear()
         self._recent.clear()
 
     def _compiled(self, key: Any, call: "Call", reason: str) -> "_Program":
@@ -341,6 +368,19 @@ def _are_plain(args: tuple[Any, ...]) -> bool:
     return all(map(_is_plain, args)) and len({*map(id, args)}) == len(args)
 
 
+def _of_variables(handles: Sequence[Handle]) -> list[Guard]:
+    """Guards of whether captured arrays are variables, and of where their gradients go."""
+    found: list[Guard] = []
+    for handle in handles:
+        rare = handle._extra
+        if rare is None:
+            found.append((ATTRIBUTE, handle, "_extra", None))
+        else:
+            found.append((ATTRIBUTE, rare, "leaf", rare.leaf))
+            found.append((ATTRIBUTE, rare, "grad_handle", rare.grad_handle))
+    return found
+
+
 def _type(handle: Handle) -> tuple[tuple[int, ...], Any]:
     payload = _handles.read(handle).payload
     return payload.shape, payload.dtype
@@ -355,7 +395,7 @@ class _Program:
     """
 
     __slots__ = (
-        "alone", "captured", "donated", "given", "key", "nodes", "numpy_dtypes", "op", "outputs",
+        "alone", "captured", "donated", "given", "guards", "key", "nodes", "numpy_dtypes", "op", "outputs",
         "places", "programs", "pure", "read_only", "reads", "state", "touched", "training",
         "uses", "writes",
     )  # fmt: skip
@@ -367,8 +407,13 @@ class _Program:
             with call.uses:
                 return describe(compiled.function(*args, **kwargs), trace, inputs, seen)
 
-        found = self.captured = capture(
-            compiled.name, body, [_handles.read(h) for h in call.inputs], reason, makes_anew=True
+        static = [leaf.value if type(leaf) is Static else leaf for leaf in call.leaves]
+        watch = Watch(
+            compiled.function, [x for x in static if not isinstance(x, Handle)], compiled.name
+        )
+        inputs = [_handles.read(h) for h in call.inputs]
+        found = self.captured = watch.run(
+            lambda: capture(compiled.name, body, inputs, reason, makes_anew=True)
         )
         self.uses = call.uses
         self.reads = found.reads
@@ -398,6 +443,7 @@ class _Program:
             [i for i, h in enumerate(operands) if id(h) in types and types[id(h)] == _type(h)]
         )
         self.op = found.op
+        self.guards = watch.guards(_of_variables([*found.reads, *self.writes]))
         self.training, self.numpy_dtypes = modes.current().training, modes.current().numpy_dtypes
         self.programs, self.key = programs_on_xla(found.op, self.donated, self.numpy_dtypes)
 

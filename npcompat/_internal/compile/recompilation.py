@@ -25,6 +25,7 @@ _ADVICE = {
     "mode": "call it in the same mode each time, inside or outside of autograd.record()",
     "captured": "an array from outside is replaced by one of another type; keep one, and write "
     "into it",
+    "guard": "pass what changes as an argument, or keep it in an array, and write into that",
     "alias": "pass arrays that share memory in the same way each time, or copies",
 }
 

@@ -35,6 +35,7 @@
 #include "function_type.h"
 #include "rerun_program.h"
 #include "method_type.h"
+#include "guards.h"
 
 /* --- the module ------------------------------------------------------------------------------------------------------ */
 
@@ -214,6 +215,8 @@ static PyMethodDef functions[] = {
     {"remembered_on_host", (PyCFunction)(void (*)(void))remembered_on_host, METH_FASTCALL, "The same, where NumPy's own function knows."},
     {"unlike", unlike, METH_NOARGS, "Say of a call that it is not to be remembered."},
     {"again", (PyCFunction)(void (*)(void))again, METH_FASTCALL, "Run a traced program as an earlier call did."},
+    {"guards_hold", guards_hold, METH_O, "Whether everything is as guards say."},
+    {"profiled", (PyCFunction)(void (*)(void))profiled, METH_FASTCALL, "Call a function, and see the calls of Python functions within."},
     {"connect", (PyCFunction)(void (*)(void))connect, METH_VARARGS | METH_KEYWORDS, "Tell the module what it has to know."},
     {NULL, NULL, 0, NULL},
 };

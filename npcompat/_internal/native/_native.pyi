@@ -45,5 +45,13 @@ def again(program: Any, args: tuple[Any, ...], types: tuple[Any, ...]) -> Any:
 def unlike() -> None:
     """Say of a call that it is not to be remembered."""
 
+def guards_hold(guards: tuple[Any, ...]) -> bool:
+    """Return True if everything is as guards say."""
+
+def profiled(
+    function: Callable[[], Any], classify: Callable[[Any], bool], visit: Callable[[Any], None]
+) -> Any:
+    """Call a function, and see the calls of Python functions within."""
+
 def connect(**named: Any) -> None:
     """Tell the module what it has to know."""

@@ -5,6 +5,8 @@ which is Python, with the same results.
 """
 
 import os
+import sys
+import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -91,6 +93,72 @@ def again(program: Any, args: tuple[Any, ...], types: tuple[Any, ...]) -> Any:
     return None if native is None else native.again(program, args, types)
 
 
+def _guards_hold(guards: tuple[Any, ...]) -> bool:
+    """Return True if everything is as guards say."""
+    return all(map(_holds, guards))
+
+
+def _holds(guard: tuple[int, Any, Any, Any]) -> bool:
+    kind, container, key, before = guard
+    if kind == 0:
+        return key in container and _is_as_before(container[key], before)
+    if kind == 1:
+        return len(container) == len(before) and all(map(_is_as_before, container, before))
+    if kind == 2:
+        return len(container) == len(before) and all(
+            [k in container and _is_as_before(container[k], v) for k, v in before.items()]
+        )
+    if kind == 3:
+        return _is_as_before(getattr(container, key, _NOTHING), before)
+    return bool(container())
+
+
+_NOTHING = object()
+
+
+def _is_as_before(now: Any, before: Any) -> bool:
+    """Return True for the same object, and for a plain value that equals it."""
+    if now is before:
+        return True
+    if type(now) is not type(before):
+        return False
+    if type(now) in (float, complex):
+        return repr(now) == repr(before)
+    if type(now) is tuple:
+        return len(now) == len(before) and all(map(_is_as_before, now, before))
+    if isinstance(now, types.MethodType):
+        return now.__func__ is before.__func__ and now.__self__ is before.__self__
+    return type(now) in (int, str, bytes) and bool(now == before)
+
+
+def _profiled(
+    function: Callable[[], Any], classify: Callable[[Any], bool], visit: Callable[[Any], None]
+) -> Any:
+    """Call a function, and see the calls of Python functions within."""
+    verdicts: dict[Any, bool] = {}
+
+    def seen(frame: Any, event: str, _: Any) -> None:
+        if event == "call":
+            code = frame.f_code
+            if code not in verdicts:
+                verdicts[code] = classify(code)
+            if verdicts[code]:
+                visit(frame)
+
+    before = sys.getprofile()
+    sys.setprofile(seen)
+    try:
+        return function()
+    finally:
+        sys.setprofile(before)
+
+
+guards_hold: Callable[[tuple[Any, ...]], bool] = (
+    _guards_hold if native is None else native.guards_hold
+)
+profiled: Callable[..., Any] = _profiled if native is None else native.profiled
+
+
 def unlike() -> None:
     """Say of the call of a remembering function that it is not to be remembered: it warns, and
     calls alike have to.
@@ -131,6 +199,7 @@ __all__ = [
     "apply",
     "connect",
     "copying",
+    "guards_hold",
     "method",
     "native",
     "remembered",

@@ -24,14 +24,17 @@ def _folder(package: str) -> str:
 _PACKAGE = str(Path(__file__).parents[2]) + os.sep
 # Files of what npcompat stands on, by where they are installed: a user's folder may be named jax,
 # too.
-_LIBRARIES = (
-    _folder("jax"),
-    _folder("jaxlib"),
-    _folder("numpy"),
-    contextlib.__file__,
-    functools.__file__,
-    "<frozen ",
-)
+_NAMES = ("jax", "jaxlib", "numpy", "optax", "ml_dtypes")
+_LIBRARIES = (*map(_folder, _NAMES), contextlib.__file__, functools.__file__, "<frozen ")
+_STDLIB = os.path.dirname(contextlib.__file__) + os.sep
+_SITE = os.sep + "site-packages" + os.sep
+
+
+def is_library(filename: str) -> bool:
+    """Return True for files of npcompat, of what it stands on, and of Python itself."""
+    if filename.startswith((_PACKAGE, *_LIBRARIES)):
+        return True
+    return filename.startswith(_STDLIB) and _SITE not in filename
 
 
 class AddressNotImplementedError(AttributeError, NotImplementedError):

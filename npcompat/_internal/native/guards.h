@@ -1,0 +1,160 @@
+/* Guards of traced functions, and the calls that are seen while a function is traced: a part of `_native.c`. */
+
+enum guard_kind { GUARD_ITEM, GUARD_SEQUENCE, GUARD_MAPPING, GUARD_ATTRIBUTE, GUARD_CHECK };
+
+/* Whether a value is the one that was there, or a plain one that equals it; -1 for errors. */
+static int
+is_as_before(PyObject *now, PyObject *before)
+{
+    if (now == before) {
+        return 1;
+    }
+    if (now == NULL || Py_TYPE(now) != Py_TYPE(before)) {
+        return 0;
+    }
+    if (PyFloat_CheckExact(now)) {
+        return memcmp(&((PyFloatObject *)now)->ob_fval, &((PyFloatObject *)before)->ob_fval, sizeof(double)) == 0;
+    }
+    if (PyLong_CheckExact(now) || PyUnicode_CheckExact(now) || PyBytes_CheckExact(now)) {
+        return PyObject_RichCompareBool(now, before, Py_EQ);
+    }
+    if (PyComplex_CheckExact(now)) {
+        Py_complex a = PyComplex_AsCComplex(now), b = PyComplex_AsCComplex(before);
+        return memcmp(&a, &b, sizeof(a)) == 0;
+    }
+    if (PyTuple_CheckExact(now)) {
+        int same = PyTuple_GET_SIZE(now) == PyTuple_GET_SIZE(before);
+        for (Py_ssize_t i = 0; same == 1 && i < PyTuple_GET_SIZE(now); i++) {
+            same = is_as_before(PyTuple_GET_ITEM(now, i), PyTuple_GET_ITEM(before, i));
+        }
+        return same;
+    }
+    if (PyMethod_Check(now)) { /* made at each access */
+        return PyMethod_GET_FUNCTION(now) == PyMethod_GET_FUNCTION(before) && PyMethod_GET_SELF(now) == PyMethod_GET_SELF(before);
+    }
+    return 0;
+}
+
+static int
+guard_holds(PyObject *guard)
+{
+    PyObject *object, *key, *before, *now;
+    Py_ssize_t at = 0;
+    int holds = 0;
+    if (!PyTuple_CheckExact(guard) || PyTuple_GET_SIZE(guard) != 4) {
+        PyErr_SetString(PyExc_TypeError, "a guard is a tuple of a kind, an object, a key and a value");
+        return -1;
+    }
+    object = PyTuple_GET_ITEM(guard, 1);
+    key = PyTuple_GET_ITEM(guard, 2);
+    before = PyTuple_GET_ITEM(guard, 3);
+    switch (PyLong_AsLong(PyTuple_GET_ITEM(guard, 0))) {
+    case GUARD_ITEM:
+        now = PyDict_GetItemWithError(object, key);
+        return now == NULL && PyErr_Occurred() ? -1 : is_as_before(now, before);
+    case GUARD_SEQUENCE:
+        holds = PyList_GET_SIZE(object) == PyTuple_GET_SIZE(before);
+        for (Py_ssize_t i = 0; holds == 1 && i < PyTuple_GET_SIZE(before) && i < PyList_GET_SIZE(object); i++) {
+            holds = is_as_before(PyList_GET_ITEM(object, i), PyTuple_GET_ITEM(before, i));
+        }
+        return holds;
+    case GUARD_MAPPING:
+        holds = PyDict_GET_SIZE(object) == PyDict_GET_SIZE(before);
+        while (holds == 1 && PyDict_Next(before, &at, &key, &now)) {
+            PyObject *here = PyDict_GetItemWithError(object, key);
+            holds = here == NULL ? (PyErr_Occurred() ? -1 : 0) : is_as_before(here, now);
+        }
+        return holds;
+    case GUARD_ATTRIBUTE:
+        if ((now = PyObject_GetAttr(object, key)) == NULL) {
+            PyErr_Clear();
+            return 0;
+        }
+        holds = is_as_before(now, before);
+        Py_DECREF(now);
+        return holds;
+    case GUARD_CHECK:
+        if ((now = PyObject_CallNoArgs(object)) == NULL) {
+            return -1;
+        }
+        holds = PyObject_IsTrue(now);
+        Py_DECREF(now);
+        return holds;
+    }
+    return 0;
+}
+
+static PyObject *
+guards_hold(PyObject *Py_UNUSED(module), PyObject *guards)
+{
+    if (!PyTuple_CheckExact(guards)) {
+        return PyErr_Format(PyExc_TypeError, "guards_hold() takes a tuple of guards");
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(guards); i++) {
+        int holds = guard_holds(PyTuple_GET_ITEM(guards, i));
+        if (holds <= 0) {
+            return holds < 0 ? NULL : Py_NewRef(Py_False);
+        }
+    }
+    Py_RETURN_TRUE;
+}
+
+/* Calls of Python functions in this thread: those that `classify` wants, by their code, are shown to `visit` with their frame. */
+static int
+seen_call(PyObject *watch, PyFrameObject *frame, int what, PyObject *Py_UNUSED(argument))
+{
+    PyObject *verdicts = PyTuple_GET_ITEM(watch, 0), *code, *key, *verdict, *done;
+    int failed = 0;
+    if (what != PyTrace_CALL) {
+        return 0;
+    }
+    code = (PyObject *)PyFrame_GetCode(frame);
+    if ((key = PyLong_FromVoidPtr(code)) == NULL) {
+        Py_DECREF(code);
+        return -1;
+    }
+    verdict = PyDict_GetItemWithError(verdicts, key); /* a tuple of the code, which lives as long, and what was said of it */
+    if (verdict == NULL && !PyErr_Occurred()) {
+        PyObject *wanted = PyObject_CallOneArg(PyTuple_GET_ITEM(watch, 1), code), *pair = wanted == NULL ? NULL : PyTuple_Pack(2, code, wanted);
+        if (pair != NULL && PyDict_SetItem(verdicts, key, pair) == 0) {
+            verdict = pair; /* the dict holds it */
+        }
+        Py_XDECREF(pair);
+        Py_XDECREF(wanted);
+    }
+    Py_DECREF(key);
+    Py_DECREF(code);
+    if (verdict == NULL) {
+        return -1;
+    }
+    if (PyTuple_GET_ITEM(verdict, 1) == Py_True) {
+        done = PyObject_CallOneArg(PyTuple_GET_ITEM(watch, 2), (PyObject *)frame);
+        failed = done == NULL;
+        Py_XDECREF(done);
+    }
+    return failed ? -1 : 0;
+}
+
+/* Call a function, and see the calls within; whoever else profiles this thread sees none of them. */
+static PyObject *
+profiled(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    PyThreadState *thread = PyThreadState_Get();
+    Py_tracefunc before = thread->c_profilefunc;
+    PyObject *before_with, *verdicts, *watch, *found;
+    if (count != 3) {
+        return PyErr_Format(PyExc_TypeError, "profiled() takes a function, classify and visit");
+    }
+    if ((verdicts = PyDict_New()) == NULL || (watch = PyTuple_Pack(3, verdicts, args[1], args[2])) == NULL) {
+        Py_XDECREF(verdicts);
+        return NULL;
+    }
+    before_with = Py_XNewRef(thread->c_profileobj);
+    PyEval_SetProfile(seen_call, watch);
+    found = PyObject_CallNoArgs(args[0]);
+    PyEval_SetProfile(before, before_with);
+    Py_XDECREF(before_with);
+    Py_DECREF(watch);
+    Py_DECREF(verdicts);
+    return found;
+}

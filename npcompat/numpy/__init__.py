@@ -1,4 +1,4 @@
-"""np: NumPy's interface, over a backend.
+"""NumPy's array interface over an XLA or host backend.
 
 `import npcompat.numpy as np` is a drop-in for `import numpy as np`; docs/known_gaps.md lists what
 is not there yet.
@@ -138,8 +138,8 @@ else:
     }
 
     def __getattr__(name: str) -> Any:
-        """NumPy's own modules, imported when they are asked for."""
-        if name in ("core", "f2py"):  # they are about NumPy's own insides, and Fortran
+        """Import NumPy's own submodules on first access."""
+        if name in ("core", "f2py"):  # NumPy's internals, and its Fortran wrapper
             return importlib.import_module(f"numpy.{name}")
         if name in (
             "char",
@@ -154,9 +154,8 @@ else:
         ):
             return importlib.import_module(f"npcompat.numpy.{name}")
         if name in _REMOVED:
-            getattr(
-                _onp, name
-            )  # NumPy's own error, with advice, and its warning of names that will come
+            # Raise NumPy's own error with its advice, or warn of a future name.
+            getattr(_onp, name)
         raise AttributeError(f"module 'npcompat.numpy' has no attribute {name!r}")
 
 

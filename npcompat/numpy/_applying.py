@@ -1,7 +1,7 @@
-"""Functions applied by condition, along an axis, over axes."""
+"""Piecewise functions and functions applied along axes."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -16,14 +16,16 @@ from npcompat.numpy._manipulation import expand_dims, moveaxis, ndim
 from npcompat.numpy._selection import where
 from npcompat.numpy._typing import ArrayLike
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
 # --- by condition ---------------------------------------------------------------------------------
 
 
 def select(
     condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], default: ArrayLike = 0
-) -> Any:
-    """At each place, the element of the choice that belongs to the first condition that holds
-    there.
+) -> "ndarray":
+    """Choose each element from the array that belongs to its first true condition.
 
     Parameters
     ----------
@@ -32,7 +34,7 @@ def select(
     choicelist : sequence of array_like
         As many choices; all are broadcast against each other.
     default : array_like
-        What stands where no condition holds.
+        Value where no condition holds.
 
     Raises
     ------
@@ -65,13 +67,17 @@ def select(
 
 
 def _is_array(x: Any) -> bool:
-    """Whether a condition is one for many elements, no number."""
+    """True if a condition is an array or a sequence, not a single bool."""
     return isinstance(x, list | onp.ndarray) or (isinstance(x, Handle) and ndim(x) > 0)
 
 
-def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:
-    """A function defined by pieces: where a condition holds, its function of the elements there, or
-    its value.
+def piecewise(
+    x: ArrayLike, condlist: ArrayLike, funclist: Sequence[Any], *args: Any, **kw: Any
+) -> "ndarray":
+    """Evaluate a function that is defined piece by piece.
+
+    Where a condition holds, its function is called with the elements there, or its value is
+    used.
 
     Parameters
     ----------
@@ -88,8 +94,8 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
     Raises
     ------
     TracedValueError
-        In a compiled function, if a piece is a function: of how many elements depends on values.
-        Use `np.select`.
+        In a compiled function, if a piece is a function: the number of its elements depends
+        on values. Use `np.select`.
 
     Examples
     --------
@@ -98,11 +104,10 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
     array([  2,   0, 100])
     """
     x = asanyarray(x)
-    if not (isinstance(condlist, list | tuple) or ndim(condlist)) or (
-        x.ndim and not _is_array(condlist[0])
-    ):
-        condlist = [condlist]
-    conditions = asarray(condlist, bool)
+    given: Any = condlist
+    if not (isinstance(given, list | tuple) or ndim(given)) or (x.ndim and not _is_array(given[0])):
+        given = [given]
+    conditions = asarray(given, bool)
     count, pieces = len(conditions), len(funclist)
     if count == pieces - 1:
         conditions = concatenate([conditions, ~conditions.any(axis=0, keepdims=True)])
@@ -126,8 +131,8 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
 
 def apply_along_axis(
     func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: Any, **kwargs: Any
-) -> Any:
-    """What a function makes of each line along an axis, in the place of the line.
+) -> "ndarray":
+    """Apply func1d to every 1-D slice of arr along axis.
 
     Parameters
     ----------
@@ -164,8 +169,8 @@ def apply_along_axis(
     return moveaxis(made, list(range(len(outer), made.ndim)), list(range(axis, axis + added)))
 
 
-def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: Any) -> Any:
-    """What a function called as ``func(a, axis)`` makes of an array, for one axis after the other.
+def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: Any) -> "ndarray":
+    """Apply ``func(a, axis)`` for one axis after the other.
 
     The function may drop the axis or keep it with any length; the result has as many axes as `a`.
 

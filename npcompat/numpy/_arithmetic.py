@@ -1,9 +1,9 @@
-"""Arithmetic: sums, products, quotients, powers, absolute values.
+"""Arithmetic ufuncs: sum, product, quotient, remainder, power, absolute value.
 
 Each name is a ufunc: the operator is declared beside the function that users call.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -12,9 +12,12 @@ from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import elementwise, operator
 from npcompat._internal.dispatch import array_like, execution, handles
 from npcompat.numpy._empty_slices import is_empty
-from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order
-from npcompat.numpy._ufunc import Out, call, positional_outs
+from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order, Out
+from npcompat.numpy._ufunc import call, positional_outs
 from npcompat.numpy._ufunc_methods import document
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 _add = elementwise("_npi_add", onp.add)
 
@@ -32,8 +35,8 @@ def add(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Add element by element.
+) -> "ndarray":
+    """Add two arrays element by element.
 
     Examples
     --------
@@ -59,8 +62,8 @@ def subtract(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Subtract the second operand from the first.
+) -> "ndarray":
+    """Subtract the second operand from the first, element by element.
 
     Examples
     --------
@@ -86,8 +89,8 @@ def multiply(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Multiply element by element.
+) -> "ndarray":
+    """Multiply two arrays element by element.
 
     Examples
     --------
@@ -113,8 +116,8 @@ def divide(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Divide; the result is always a float.
+) -> "ndarray":
+    """Divide element by element; the result is always a float.
 
     Examples
     --------
@@ -140,8 +143,8 @@ def floor_divide(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Divide and round down to the nearest integer.
+) -> "ndarray":
+    """Divide and round down to the nearest integer (floor division).
 
     Examples
     --------
@@ -167,8 +170,8 @@ def remainder(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Remainder of `floor_divide`; it has the sign of the divisor.
+) -> "ndarray":
+    """Compute the remainder (modulo) of `floor_divide`, with the sign of the divisor.
 
     Examples
     --------
@@ -194,8 +197,8 @@ def fmod(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Remainder of a division that rounds towards zero; it has the sign of the dividend.
+) -> "ndarray":
+    """Compute the remainder of C's fmod: it has the sign of the dividend.
 
     Examples
     --------
@@ -223,8 +226,8 @@ def divmod(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Quotient and remainder at once, as `floor_divide` and `remainder` give them.
+) -> "tuple[ndarray, ndarray]":
+    """Return quotient and remainder at once, as `floor_divide` and `remainder` do.
 
     Examples
     --------
@@ -249,19 +252,20 @@ _power = elementwise("_npi_power", onp.power)
 
 @operator("_npi_any_negative", pattern="reduction", differentiable=False)
 def _any_negative(xp: Any, x: Any) -> Any:
-    """Whether an element is negative."""
+    """Return True if any element is negative."""
     return xp.any(x < 0)
 
 
 def _kind(x: Any) -> str:
-    """The kind of an operand's dtype; none that matters for what has no dtype."""
+    """Return the kind of an operand's dtype, 'V' for an operand without dtype."""
     dtype = onp.dtype(type(x)) if type(x) in (bool, int, complex) else getattr(x, "dtype", None)
     return "V" if dtype is None else dtype.kind
 
 
 def refuse_negative_powers(x1: Any, x2: Any) -> None:
-    """Raise what NumPy raises for integers to negative powers; in a compiled function, when a
-    result is read.
+    """Raise ValueError for integers raised to negative integer powers, as NumPy does.
+
+    In a compiled function the error is raised when a result is read.
     """
     if (
         type(x2) is float
@@ -282,7 +286,7 @@ def refuse_negative_powers(x1: Any, x2: Any) -> None:
         ).kind
         not in "iu"
     ):
-        return  # unsigned ones of 64 bits and signed ones are powers of floats
+        return  # uint64 with a signed integer promotes to float
     message = "Integers to negative integer powers are not allowed."
     negative = execution.run(_any_negative, [array_like.as_value(x2)])
     trace = modes.current().trace
@@ -305,9 +309,8 @@ def power(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Raise the first operand to the power of the second; integers to negative powers raise
-    ValueError.
+) -> "ndarray":
+    """Raise the first operand to the power of the second; integers refuse negative powers.
 
     Examples
     --------
@@ -334,8 +337,8 @@ def float_power(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Raise to a power, in floats whatever the operands are.
+) -> "ndarray":
+    """Raise to a power, computed in floating point also for integers.
 
     Examples
     --------
@@ -360,8 +363,8 @@ def negative(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Change the sign.
+) -> "ndarray":
+    """Negate each element (unary minus).
 
     Examples
     --------
@@ -386,8 +389,8 @@ def positive(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """The operand itself, copied.
+) -> "ndarray":
+    """Copy each element (unary plus).
 
     Examples
     --------
@@ -412,8 +415,8 @@ def absolute(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Absolute value; of a complex number, its modulus.
+) -> "ndarray":
+    """Compute the absolute value; the modulus of a complex number.
 
     Examples
     --------
@@ -438,8 +441,8 @@ def square(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """The operand times itself.
+) -> "ndarray":
+    """Square each element.
 
     Examples
     --------
@@ -464,8 +467,8 @@ def reciprocal(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """One over the operand.
+) -> "ndarray":
+    """Compute the reciprocal 1 / x.
 
     Examples
     --------
@@ -490,8 +493,8 @@ def conjugate(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """The complex conjugate.
+) -> "ndarray":
+    """Compute the complex conjugate.
 
     Examples
     --------
@@ -517,8 +520,8 @@ def gcd(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Greatest common divisor.
+) -> "ndarray":
+    """Compute the greatest common divisor.
 
     Examples
     --------
@@ -544,8 +547,8 @@ def lcm(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Least common multiple.
+) -> "ndarray":
+    """Compute the least common multiple.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Weighted averages, covariance, variance without nan, and running sums that begin with nothing."""
+"""Weighted averages, covariance, NaN-aware variance, and cumulative sums and products."""
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as onp
 
@@ -26,8 +26,11 @@ from npcompat.numpy._reductions import any as any_of
 from npcompat.numpy._reductions import cumprod, cumsum, mean, std, sum, var
 from npcompat.numpy._rounding import clip, round
 from npcompat.numpy._selection import where as select
-from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue
+from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue, Out
 from npcompat.numpy._ufunc import finish
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 _mean = mean
 _float64 = onp.dtype("float64")
@@ -36,9 +39,10 @@ _float64 = onp.dtype("float64")
 # --- averages -------------------------------------------------------------------------------------
 
 
-def weights_along(a: Any, weights: ArrayLike, axis: tuple[int, ...] | None) -> Any:
-    """Weights in a shape that broadcasts against the array, from weights of its shape or of the
-    axes alone.
+def weights_along(a: Any, weights: Any, axis: tuple[int, ...] | None) -> "ndarray":
+    """Reshape weights so that they broadcast against the array.
+
+    They have the shape of the array, or that of the reduced axes alone.
     """
     weights = asanyarray(weights)
     if weights.shape == a.shape:
@@ -57,6 +61,39 @@ def weights_along(a: Any, weights: ArrayLike, axis: tuple[int, ...] | None) -> A
     return weights.reshape([n if i in axis else 1 for i, n in enumerate(a.shape)])
 
 
+@overload
+def average(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    weights: ArrayLike | None = None,
+    returned: Literal[False] = False,
+    *,
+    keepdims: Any = NoValue,
+) -> "ndarray": ...
+
+
+@overload
+def average(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    weights: ArrayLike | None = None,
+    *,
+    returned: Literal[True],
+    keepdims: Any = NoValue,
+) -> "tuple[ndarray, ndarray]": ...
+
+
+@overload
+def average(
+    a: ArrayLike,
+    axis: AxisLike,
+    weights: ArrayLike | None,
+    returned: Literal[True],
+    *,
+    keepdims: Any = NoValue,
+) -> "tuple[ndarray, ndarray]": ...
+
+
 def average(
     a: ArrayLike,
     axis: AxisLike = None,
@@ -64,8 +101,8 @@ def average(
     returned: bool = False,
     *,
     keepdims: Any = NoValue,
-) -> Any:
-    """Weighted mean over axes.
+) -> "ndarray | tuple[ndarray, ndarray]":
+    """Compute the weighted average over axes.
 
     Parameters
     ----------
@@ -74,11 +111,11 @@ def average(
     axis : int or tuple of int, optional
         The axes; all if not given.
     weights : array_like, optional
-        What each element counts: in the shape of `a`, or of the axes alone.
+        Weight of each element: in the shape of `a`, or of the axes alone.
     returned : bool
-        Whether the sum of the weights is returned too.
+        If True, also return the sum of the weights.
     keepdims : bool, optional
-        Whether the axes stay, with length 1.
+        If True, reduced axes stay, with length 1.
 
     Raises
     ------
@@ -102,13 +139,13 @@ def average(
         found = _mean(a, axes, keepdims=keepdims)
         total = full((), a.size / found.size if found.size else onp.nan, found.dtype)
     else:
-        weights = weights_along(a, weights, axes)
-        carried = [a.dtype, weights.dtype]
+        each = weights_along(a, weights, axes)
+        carried = [a.dtype, each.dtype]
         exact = a.dtype.kind in "biu"
         dtype = dtypes.narrow(onp.result_type(*carried, *([_float64] if exact else [])), carried)
-        total = sum(weights, axes, dtype, keepdims=keepdims)
+        total = sum(each, axes, dtype, keepdims=keepdims)
         flagged(any_of(total == 0), ZeroDivisionError, "Weights sum to zero, can't be normalized")
-        found = sum(multiply(a, weights, dtype=dtype), axes, keepdims=keepdims) / total
+        found = sum(multiply(a, each, dtype=dtype), axes, keepdims=keepdims) / total
     if not returned:
         return found
     return found, total if total.shape == found.shape else broadcast_to(
@@ -120,13 +157,13 @@ def average(
 
 
 def _variables(m: Any, dtype: Any, upright: bool, rowvar: bool) -> Any:
-    """Observations as a matrix with a variable in each row."""
+    """Return observations as a matrix with one variable per row."""
     rows = array(m, dtype=dtype, ndmin=2)
     return rows if rowvar or not upright else transpose(rows)
 
 
 def _counts(weights: Any, name: str, length: int) -> Any:
-    """Weights of observations, checked."""
+    """Check the weights of observations (`fweights`, `aweights`)."""
     weights = asarray(weights, dtype=float)
     if weights.ndim > 1:
         raise RuntimeError(f"cannot handle multidimensional {name}")
@@ -150,8 +187,8 @@ def cov(
     aweights: ArrayLike | None = None,
     *,
     dtype: DTypeLike = None,
-) -> Any:
-    """Covariance matrix of variables, estimated from observations.
+) -> "ndarray":
+    """Estimate the covariance matrix of variables from observations.
 
     Parameters
     ----------
@@ -162,13 +199,14 @@ def cov(
     rowvar : bool
         False if the variables are in the columns.
     bias : bool
-        Whether to divide by the number of observations, instead of one less.
+        If True, divide by the number of observations, instead of one less.
     ddof : int, optional
-        What is subtracted from the number of observations; takes the place of `bias`.
+        Delta degrees of freedom, subtracted from the number of observations; replaces
+        `bias`.
     fweights : array_like of int, optional
-        How often each observation was made.
+        Frequency weight: the number of repetitions of each observation.
     aweights : array_like, optional
-        How much each observation counts.
+        Importance weight of each observation.
     dtype : dtype, optional
         Dtype of the result; at least the default float if not given.
 
@@ -218,7 +256,7 @@ def cov(
 
 
 def _positive(freedom: Any) -> Any:
-    """Degrees of freedom: zero, with a warning where the number is known, if there are none."""
+    """Clamp the degrees of freedom at zero, with a warning if the number is known."""
     if modes.current().trace is None and float(freedom) <= 0:
         warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=3)
     return clip(freedom, 0, None) if isinstance(freedom, Handle) else max(freedom, 0)
@@ -226,8 +264,8 @@ def _positive(freedom: Any) -> Any:
 
 def corrcoef(
     x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, *, dtype: DTypeLike = None
-) -> Any:
-    """Correlation coefficients of variables; the arguments are those of `cov`.
+) -> "ndarray":
+    """Compute the Pearson correlation coefficients; the arguments are those of `cov`.
 
     Examples
     --------
@@ -252,7 +290,7 @@ def corrcoef(
 
 
 def without_nan(a: Any, value: float) -> Any:
-    """The array with a value in the place of nan."""
+    """Replace each NaN with a value."""
     return (
         inherit(select(isnan(a), asarray(value, dtype=a.dtype), a), a)
         if dtypes.is_inexact(a.dtype)
@@ -314,15 +352,15 @@ def nanvar(
     a: ArrayLike,
     axis: AxisLike = None,
     dtype: DTypeLike = None,
-    out: Any = None,
+    out: Out = None,
     ddof: float = 0,
     keepdims: Any = NoValue,
     *,
     where: Any = NoValue,
-    mean: Any = NoValue,
+    mean: ArrayLike = NoValue,
     correction: Any = NoValue,
-) -> Any:
-    """Variance over axes of the elements that are not nan; the arguments are those of `var`.
+) -> "ndarray":
+    """Compute the variance over axes, ignoring NaN; the arguments are those of `var`.
 
     Examples
     --------
@@ -336,16 +374,15 @@ def nanstd(
     a: ArrayLike,
     axis: AxisLike = None,
     dtype: DTypeLike = None,
-    out: Any = None,
+    out: Out = None,
     ddof: float = 0,
     keepdims: Any = NoValue,
     *,
     where: Any = NoValue,
-    mean: Any = NoValue,
+    mean: ArrayLike = NoValue,
     correction: Any = NoValue,
-) -> Any:
-    """Standard deviation over axes of the elements that are not nan; the arguments are those of
-    `std`.
+) -> "ndarray":
+    """Compute the standard deviation over axes, ignoring NaN; the arguments are those of `std`.
 
     Examples
     --------
@@ -362,11 +399,11 @@ def nancumsum(
     a: ArrayLike,
     axis: int | None = None,
     dtype: DTypeLike = None,
-    out: Any = None,
+    out: Out = None,
     *,
     exclusive: bool = False,
-) -> Any:
-    """Running sum along an axis, with nan counted as zero; the arguments are those of `cumsum`.
+) -> "ndarray":
+    """Compute the cumulative sum with NaN as zero; the arguments are those of `cumsum`.
 
     Examples
     --------
@@ -380,11 +417,11 @@ def nancumprod(
     a: ArrayLike,
     axis: int | None = None,
     dtype: DTypeLike = None,
-    out: Any = None,
+    out: Out = None,
     *,
     exclusive: bool = False,
-) -> Any:
-    """Running product along an axis, with nan counted as one; the arguments are those of `cumprod`.
+) -> "ndarray":
+    """Compute the cumulative product with NaN as one; the arguments are those of `cumprod`.
 
     Examples
     --------
@@ -417,10 +454,10 @@ def cumulative_sum(
     *,
     axis: int | None = None,
     dtype: DTypeLike = None,
-    out: Any = None,
+    out: Out = None,
     include_initial: bool = False,
-) -> Any:
-    """Running sum along an axis, which must be given if there are several.
+) -> "ndarray":
+    """Compute the cumulative sum along an axis, which is required for more than one.
 
     Parameters
     ----------
@@ -431,9 +468,9 @@ def cumulative_sum(
     dtype : dtype, optional
         Dtype in which to sum.
     out : ndarray, optional
-        Where the result is written.
+        Array to write the result into.
     include_initial : bool
-        Whether the result begins with the sum of nothing.
+        If True, the result begins with the empty sum.
 
     Examples
     --------
@@ -449,10 +486,10 @@ def cumulative_prod(
     *,
     axis: int | None = None,
     dtype: DTypeLike = None,
-    out: Any = None,
+    out: Out = None,
     include_initial: bool = False,
-) -> Any:
-    """Running product along an axis; the arguments are those of `cumulative_sum`.
+) -> "ndarray":
+    """Compute the cumulative product; the arguments are those of `cumulative_sum`.
 
     Examples
     --------

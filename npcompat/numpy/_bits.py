@@ -1,16 +1,19 @@
-"""Bits of integers.
+"""Bitwise ufuncs of integers.
 
 Each name is a ufunc: the operator is declared beside the function that users call.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
 from npcompat._internal.core.op import elementwise
-from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order
-from npcompat.numpy._ufunc import Out, call
+from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order, Out
+from npcompat.numpy._ufunc import call
 from npcompat.numpy._ufunc_methods import document
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 _bitwise_and = elementwise("_npi_bitwise_and", onp.bitwise_and, differentiable=False)
 
@@ -28,8 +31,8 @@ def bitwise_and(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """The bits set in both integers.
+) -> "ndarray":
+    """Compute the bitwise AND of two integers.
 
     Examples
     --------
@@ -55,8 +58,8 @@ def bitwise_or(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """The bits set in any of the integers.
+) -> "ndarray":
+    """Compute the bitwise OR of two integers.
 
     Examples
     --------
@@ -82,8 +85,8 @@ def bitwise_xor(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """The bits set in exactly one of the integers.
+) -> "ndarray":
+    """Compute the bitwise exclusive OR (XOR) of two integers.
 
     Examples
     --------
@@ -108,8 +111,8 @@ def invert(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """The integer with all bits turned over.
+) -> "ndarray":
+    """Invert all bits (bitwise NOT).
 
     Examples
     --------
@@ -135,8 +138,8 @@ def left_shift(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """The bits moved up by so many places.
+) -> "ndarray":
+    """Shift the bits of an integer to the left.
 
     Examples
     --------
@@ -162,8 +165,8 @@ def right_shift(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """The bits moved down by so many places; the sign is kept.
+) -> "ndarray":
+    """Shift the bits of an integer to the right; the sign is kept.
 
     Examples
     --------
@@ -188,8 +191,8 @@ def bitwise_count(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """How many bits of the absolute value are 1.
+) -> "ndarray":
+    """Count the 1 bits of the absolute value (population count).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Arrays over memory that is there already: views of any shape and strides, and `ndarray(buffer=)`."""
+"""Arrays over existing memory: strided views and `ndarray(buffer=)`."""
 
 import math
 from typing import Any
@@ -12,7 +12,7 @@ from npcompat.numpy._typing import Order
 
 
 def strided(x: Any, wanted: onp.ndarray[Any, Any], writeable: bool = True) -> Any:
-    """The view of `x` that looks at its memory as `wanted` looks at that of its layout."""
+    """Return the view of `x` with the offset and strides that `wanted` has in its layout."""
     root = root_of(x)
     memory = handles.layout(root)
     low, high = onp.lib.array_utils.byte_bounds(memory)
@@ -27,9 +27,10 @@ def strided(x: Any, wanted: onp.ndarray[Any, Any], writeable: bool = True) -> An
     size = memory.dtype.itemsize
     if not memory.flags.c_contiguous:
         return _in_another_order(x, root, memory, wanted, writeable)
+    # Strides of axes of length 1 are never used.
     steps = [
         s if n > 1 and wanted.size else 0 for n, s in zip(wanted.shape, wanted.strides, strict=True)
-    ]  # others lead nowhere
+    ]
     offset = wanted.ctypes.data - memory.ctypes.data if wanted.size else 0
     if memory.dtype == wanted.dtype and not any([s % size for s in (*steps, offset)]):
         view = lens.plain_view(
@@ -46,8 +47,9 @@ def strided(x: Any, wanted: onp.ndarray[Any, Any], writeable: bool = True) -> An
 def _in_another_order(
     x: Any, root: Any, memory: onp.ndarray[Any, Any], wanted: onp.ndarray[Any, Any], writeable: bool
 ) -> Any:
-    """The same of memory that is not in C order, which has to be a stand-in: each element is looked
-    for by its number.
+    """Build the strided view of an array whose memory is not in C order.
+
+    It has a stand-in layout, in which each element is found by its number.
     """
     size = memory.dtype.itemsize
     low, high = onp.lib.array_utils.byte_bounds(memory)
@@ -97,7 +99,7 @@ def _in_another_order(
 
 
 def _by_bytes(root: Any, wanted: onp.ndarray[Any, Any], steps: list[int], offset: int) -> Any:
-    """The same for elements that begin at any byte: a view of the memory's bytes, read as elements."""
+    """Build the strided view of elements at any byte offset: bytes, read as elements."""
     if handles.layout(root).dtype.hasobject or wanted.dtype.hasobject:
         raise NotImplementedError(
             "as_strided: of arrays of objects, strides must be multiples of the element's size, "
@@ -118,8 +120,9 @@ def over(
     strides: Any,
     order: Order,
 ) -> Any:
-    """What `ndarray(buffer=)` makes: a view of an array of ours, a read-only copy of bytes, which
-    never change.
+    """Create the array of `ndarray(buffer=)`: a view of an array, or a read-only copy of bytes.
+
+    A copy of bytes is safe because bytes never change.
 
     Raises
     ------
@@ -137,9 +140,8 @@ def over(
         made.setflags(write=False)
         return made
     ours: Any = buffer
-    wanted = onp.ndarray(
-        shape, dtype, handles.layout(ours), offset, strides, order
-    )  # NumPy's error where that can't be
+    # Raise NumPy's error if this is impossible.
+    wanted = onp.ndarray(shape, dtype, handles.layout(ours), offset, strides, order)
     if strides is not None and (
         dtype == ours.dtype or not (wanted.flags.c_contiguous or wanted.flags.f_contiguous)
     ):

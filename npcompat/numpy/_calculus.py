@@ -1,6 +1,6 @@
-"""Sums and differences that stand for integrals and derivatives; convolution; phases."""
+"""Numerical integration and differentiation, convolution, phase unwrapping."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -18,29 +18,34 @@ from npcompat.numpy._selection import where
 from npcompat.numpy._statistics import diff
 from npcompat.numpy._typing import ArrayLike, AxisLike
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
 
 def _part(ndim: int, axis: int, start: int | None, stop: int | None) -> tuple[Any, ...]:
-    """The index of a slice along one axis."""
+    """Return an index that slices one axis."""
     return tuple([slice(start, stop) if i == axis else slice(None) for i in range(ndim)])
 
 
 def _along(d: Any, ndim: int, axis: int) -> Any:
-    """A vector as an array of many axes, of which it lies along one."""
+    """Reshape a vector so that it lies along one of several axes."""
     return d.reshape([-1 if i == axis else 1 for i in range(ndim)])
 
 
 # --- integrals and derivatives --------------------------------------------------------------------
 
 
-def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: Any = 1.0, axis: int = -1) -> Any:
-    """Integral along an axis by the trapezoidal rule.
+def trapezoid(
+    y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1
+) -> "ndarray":
+    """Integrate along an axis by the trapezoidal rule.
 
     Parameters
     ----------
     y : array_like
         Values of the function.
     x : array_like, optional
-        Where they are: along the axis, or in the shape of `y`.
+        Coordinates of the values: along the axis, or in the shape of `y`.
     dx : scalar
         Distance between them, if `x` is not given.
     axis : int
@@ -54,7 +59,7 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: Any = 1.0, axis: int
     y = asanyarray(y)
     (at,) = normalized_axes(axis, y.ndim)
     if x is None:
-        width = dx
+        width: Any = dx
     else:
         x = asanyarray(x)
         width = _along(diff(x), y.ndim, at) if x.ndim == 1 else diff(x, axis=axis)
@@ -62,7 +67,7 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: Any = 1.0, axis: int
 
 
 def _spacings(given: tuple[Any, ...], f: Any, axes: tuple[int, ...]) -> list[Any]:
-    """The distance along each axis, or the distances, if they differ."""
+    """Return the spacing along each axis: a number, or an array if it is uneven."""
     if not given:
         return [1.0] * len(axes)
     if (
@@ -94,7 +99,7 @@ def _spacings(given: tuple[Any, ...], f: Any, axes: tuple[int, ...]) -> list[Any
 
 
 def _derivative(f: Any, d: Any, axis: int, edge_order: int) -> Any:
-    """Derivative along one axis: central differences, and one-sided ones at both ends."""
+    """Differentiate along one axis: central differences inside, one-sided at both ends."""
 
     def at(start: int | None, stop: int | None = None) -> Any:
         return f[_part(f.ndim, axis, start, stop)]
@@ -129,8 +134,8 @@ def _derivative(f: Any, d: Any, axis: int, edge_order: int) -> Any:
     return concatenate([left, inner, right], axis).astype(f.dtype, copy=False)
 
 
-def gradient(f: ArrayLike, *varargs: Any, axis: AxisLike = None, edge_order: int = 1) -> Any:
-    """Derivatives along axes, by central differences; at both ends by one-sided ones.
+def gradient(f: ArrayLike, *varargs: ArrayLike, axis: AxisLike = None, edge_order: int = 1) -> Any:
+    """Compute the gradient by central differences, one-sided at both ends of an axis.
 
     Parameters
     ----------
@@ -142,7 +147,7 @@ def gradient(f: ArrayLike, *varargs: Any, axis: AxisLike = None, edge_order: int
     axis : int or tuple of int, optional
         The axes; all if not given.
     edge_order : {1, 2}
-        How exact the differences at the ends are.
+        Order of accuracy of the differences at the ends.
 
     Returns
     -------
@@ -176,17 +181,21 @@ def gradient(f: ArrayLike, *varargs: Any, axis: AxisLike = None, edge_order: int
 
 
 def unwrap(
-    p: ArrayLike, discont: Any = None, axis: int = -1, *, period: Any = 6.283185307179586
-) -> Any:
-    """Phases without jumps: multiples of the period are added where neighbours differ by more than
-    half of it.
+    p: ArrayLike,
+    discont: Any = None,
+    axis: int = -1,
+    *,
+    period: Any = 6.283185307179586,
+) -> "ndarray":
+    """Unwrap phases: add multiples of the period where neighbours jump by more than half of it.
 
     Parameters
     ----------
     p : array_like
         The phases.
     discont : scalar, optional
-        The least difference that counts as a jump; half the period if not given or if it is less.
+        Least difference that counts as a jump; half the period if not given or if it is
+        less.
     axis : int
         The axis.
     period : scalar
@@ -220,32 +229,32 @@ _MODES = ("valid", "same", "full")
 
 
 def _mode(mode: Any) -> Any:
-    """The name of a mode that is given by its number."""
+    """Return the name of a convolution mode given by its number."""
     return _MODES[mode] if type(mode) is int and 0 <= mode < len(_MODES) else mode
 
 
 @operator("_npi_convolve", rule=product_types, pattern="complex")
 def _convolve(xp: Any, a: Any, v: Any, *, mode: str = "full") -> Any:
-    """Convolution of two vectors."""
+    """Convolve two vectors."""
     return xp.convolve(a, v, mode)
 
 
 @operator("_npi_correlate", rule=product_types, pattern="complex")
 def _correlate(xp: Any, a: Any, v: Any, *, mode: str = "valid") -> Any:
-    """Correlation of two vectors."""
+    """Correlate two vectors."""
     return xp.correlate(a, v, mode)
 
 
-def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Any:
-    """Convolution of two vectors.
+def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> "ndarray":
+    """Compute the discrete convolution of two vectors.
 
     Parameters
     ----------
     a, v : array_like
         The vectors.
     mode : {'full', 'same', 'valid'}
-        All positions where they overlap; as many as the longer one has, from the middle; those
-        where they overlap wholly.
+        All positions of overlap; as many as the longer one has, from the middle; those of
+        complete overlap.
 
     Raises
     ------
@@ -268,16 +277,17 @@ def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Any:
     )
 
 
-def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Any:
-    """Correlation of two vectors, the second conjugated: the sums of products at each distance
-    between them.
+def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> "ndarray":
+    """Compute the cross-correlation of two vectors, the second conjugated.
+
+    Each element is the sum of products at one lag.
 
     Parameters
     ----------
     a, v : array_like
         The vectors.
     mode : {'valid', 'same', 'full'}
-        Which distances: see `convolve`.
+        Range of lags: see `convolve`.
 
     Examples
     --------

@@ -1,8 +1,7 @@
-"""What functions check: that no value is wrong, that values which decide a result's shape are
-known, and rules of casting.
+"""Checks of argument values, of values that decide a result's shape, and of casting rules.
 
-Eager, the values are looked at. While a function is compiled, a wrong value is flagged by the
-program when it runs, and a shape that depends on values is an error.
+Eager code reads the values. In a compiled function, a wrong value raises its flag when the program
+runs, and a shape that depends on values is an error.
 """
 
 from collections.abc import Sequence
@@ -20,7 +19,7 @@ from npcompat._internal.support.errors import TracedValueError, user_location
 
 
 def flagged(flag: Any, kind: type[Exception], message: str) -> None:
-    """Raise an error if a 0-d array of bool, which says that a value is wrong, is True."""
+    """Raise an error if a 0-d bool array, the flag of a wrong value, is True."""
     value = handles.read(flag)
     trace = modes.current().trace
     if trace is not None and xla.is_tracer(value.payload):
@@ -30,13 +29,13 @@ def flagged(flag: Any, kind: type[Exception], message: str) -> None:
 
 
 def refuse(op: Op, args: Sequence[Any], attrs: Attrs, kind: type[Exception], message: str) -> None:
-    """Raise an error if an operator that asks a question about values answers True."""
+    """Raise an error if a predicate operator returns True."""
     flagged(apply(op, args, attrs), kind, message)
 
 
 @operator("_npi_outside", differentiable=False, pattern="reduction")
 def outside(xp: Any, positions: Any, *, low: int, high: int) -> Any:
-    """Whether any position lies outside `low <= i < high`.
+    """Return True if any position lies outside `low <= i < high`.
 
     Parameters
     ----------
@@ -49,9 +48,9 @@ def outside(xp: Any, positions: Any, *, low: int, high: int) -> Any:
 
 
 def shaping(a: Any, what: str, argument: str = "") -> onp.ndarray[Any, Any]:
-    """The values of an array-like on the host, where they decide the shape of the result of `what`.
+    """Return an array-like's values on the host, because they decide the result's shape.
 
-    `argument` says which of its arguments would decide it instead.
+    `argument` names the argument that would fix the shape instead.
     """
     if not isinstance(a, Handle):
         return array_like.host_array(a)
@@ -70,7 +69,7 @@ _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 
 def check_casting(casting: Any) -> None:
-    """Raise an error if the argument names no rule of casting."""
+    """Raise ValueError if the argument names no casting rule."""
     if casting not in _CASTINGS:
         raise ValueError(
             f"casting must be one of {', '.join(map(repr, _CASTINGS))} (got {casting!r})"

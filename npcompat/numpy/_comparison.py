@@ -1,16 +1,19 @@
-"""Comparisons, logic, and the classes of floats.
+"""Comparison ufuncs, logical ufuncs, and floating-point classification.
 
 Each name is a ufunc: the operator is declared beside the function that users call.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
 from npcompat._internal.core.op import elementwise
-from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order
-from npcompat.numpy._ufunc import Out, call
+from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order, Out
+from npcompat.numpy._ufunc import call
 from npcompat.numpy._ufunc_methods import document
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 _equal = elementwise("_npi_equal", onp.equal, differentiable=False)
 
@@ -28,8 +31,8 @@ def equal(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Whether the operands are equal.
+) -> "ndarray":
+    """Return x1 == x2, element by element.
 
     Examples
     --------
@@ -55,8 +58,8 @@ def not_equal(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Whether the operands differ.
+) -> "ndarray":
+    """Return x1 != x2, element by element.
 
     Examples
     --------
@@ -82,8 +85,8 @@ def less(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Whether the first operand is below the second.
+) -> "ndarray":
+    """Return x1 < x2, element by element.
 
     Examples
     --------
@@ -109,8 +112,8 @@ def less_equal(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Whether the first operand is not above the second.
+) -> "ndarray":
+    """Return x1 <= x2, element by element.
 
     Examples
     --------
@@ -136,8 +139,8 @@ def greater(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Whether the first operand is above the second.
+) -> "ndarray":
+    """Return x1 > x2, element by element.
 
     Examples
     --------
@@ -163,8 +166,8 @@ def greater_equal(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Whether the first operand is not below the second.
+) -> "ndarray":
+    """Return x1 >= x2, element by element.
 
     Examples
     --------
@@ -190,8 +193,8 @@ def logical_and(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Whether both operands are true.
+) -> "ndarray":
+    """Compute the logical AND of the truth values.
 
     Examples
     --------
@@ -217,8 +220,8 @@ def logical_or(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Whether any operand is true.
+) -> "ndarray":
+    """Compute the logical OR of the truth values.
 
     Examples
     --------
@@ -244,8 +247,8 @@ def logical_xor(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Whether exactly one operand is true.
+) -> "ndarray":
+    """Compute the logical exclusive OR (XOR) of the truth values.
 
     Examples
     --------
@@ -270,8 +273,8 @@ def logical_not(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Whether the operand is false.
+) -> "ndarray":
+    """Compute the logical NOT of the truth value.
 
     Examples
     --------
@@ -296,8 +299,8 @@ def isfinite(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Whether the operand is neither infinite nor nan.
+) -> "ndarray":
+    """Test for finite numbers: neither infinity nor NaN.
 
     Examples
     --------
@@ -322,8 +325,8 @@ def isinf(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Whether the operand is infinite.
+) -> "ndarray":
+    """Test for positive or negative infinity.
 
     Examples
     --------
@@ -348,8 +351,8 @@ def isnan(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Whether the operand is nan.
+) -> "ndarray":
+    """Test for NaN (not a number).
 
     Examples
     --------
@@ -374,8 +377,8 @@ def signbit(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Whether the sign bit is set; true for -0.0 as well.
+) -> "ndarray":
+    """Return True where the sign bit is set; -0.0 has it, too.
 
     Examples
     --------

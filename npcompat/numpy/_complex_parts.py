@@ -1,8 +1,6 @@
-"""Infinities by sign, rounding towards zero, and functions whose results may become real or
-complex.
-"""
+"""Tests for signed infinity, rounding to zero, and conversions between real and complex."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -13,12 +11,16 @@ from npcompat.numpy._comparison import isinf, logical_and, logical_not, signbit
 from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._floats import trunc
 from npcompat.numpy._sorting import sort
-from npcompat.numpy._typing import ArrayLike
+from npcompat.numpy._typing import ArrayLike, Out
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 
 def decided(flag: Any, compiled: bool) -> bool:
-    """Whether a flag is raised, which decides the dtype of a result; an answer of its own while a
-    function is compiled.
+    """Return True if a flag, which decides the dtype of a result, is set.
+
+    In a compiled function the flag is unknown; then the answer is `compiled`.
     """
     return compiled if modes.current().trace is not None else bool(handles.to_host(flag))
 
@@ -32,8 +34,8 @@ def _infinite(x: Any, out: Any, negative: bool) -> Any:
     return logical_and(isinf(x), signbit(x) if negative else logical_not(signbit(x)), out=out)
 
 
-def isposinf(x: ArrayLike, out: Any = None) -> Any:
-    """Whether each element is positive infinity.
+def isposinf(x: ArrayLike, out: Out = None) -> "ndarray":
+    """Test each element for positive infinity.
 
     Examples
     --------
@@ -43,8 +45,8 @@ def isposinf(x: ArrayLike, out: Any = None) -> Any:
     return _infinite(x, out, False)
 
 
-def isneginf(x: ArrayLike, out: Any = None) -> Any:
-    """Whether each element is negative infinity.
+def isneginf(x: ArrayLike, out: Out = None) -> "ndarray":
+    """Test each element for negative infinity.
 
     Examples
     --------
@@ -54,8 +56,8 @@ def isneginf(x: ArrayLike, out: Any = None) -> Any:
     return _infinite(x, out, True)
 
 
-def fix(x: ArrayLike, out: Any = None) -> Any:
-    """Round towards zero.
+def fix(x: ArrayLike, out: Out = None) -> "ndarray":
+    """Round to the nearest integer towards zero.
 
     Examples
     --------
@@ -65,8 +67,8 @@ def fix(x: ArrayLike, out: Any = None) -> Any:
     return trunc(x, out=out)
 
 
-def real_if_close(a: ArrayLike, tol: float = 100) -> Any:
-    """The real part, if all imaginary parts are nearly zero; else the array.
+def real_if_close(a: ArrayLike, tol: float = 100) -> "ndarray":
+    """Return the real part if all imaginary parts are close to zero, else the array.
 
     In a compiled function, where values are not known, a complex array stays complex.
 
@@ -75,7 +77,7 @@ def real_if_close(a: ArrayLike, tol: float = 100) -> Any:
     a : array_like
         The array.
     tol : float
-        How large imaginary parts may be: in machine epsilons, or absolutely if not above 1.
+        Tolerance of imaginary parts: in machine epsilons, or absolute if not above 1.
 
     Examples
     --------
@@ -89,9 +91,8 @@ def real_if_close(a: ArrayLike, tol: float = 100) -> Any:
     return a.real if decided((absolute(a.imag) < limit).all(), False) else a
 
 
-def sort_complex(a: ArrayLike) -> Any:
-    """Sort along the last axis, by the real part first and then by the imaginary one, as complex
-    numbers.
+def sort_complex(a: ArrayLike) -> "ndarray":
+    """Sort along the last axis by real, then imaginary part; the result is complex.
 
     Examples
     --------

@@ -1,9 +1,7 @@
-"""Arrays made from others under conditions: finite, laid out in some order, of another dtype; and
-what dtype suits.
-"""
+"""Conversion with requirements: finite values, memory order, flags, dtypes."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -17,9 +15,14 @@ from npcompat.numpy._overrides import made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Order
 from npcompat.numpy._unbound import unbound
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
-def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: Order | None = None) -> Any:
-    """The argument as an array, whose elements must be finite; see `asarray`.
+
+def asarray_chkfinite(
+    a: ArrayLike, dtype: DTypeLike = None, order: Order | None = None
+) -> "ndarray":
+    """Convert to an array as `asarray`, and check that all elements are finite.
 
     Raises
     ------
@@ -41,8 +44,8 @@ def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: Order | None
 
 
 @unbound
-def asfortranarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None) -> Any:
-    """An array of at least one axis whose elements follow each other in Fortran order.
+def asfortranarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None) -> "ndarray":
+    """Return an array of at least one axis in Fortran memory order.
 
     Examples
     --------
@@ -60,7 +63,7 @@ def asfortranarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None) -
 
 
 def isfortran(a: Any) -> bool:
-    """Whether the elements of an array follow each other in Fortran order, and not in C order.
+    """Return True if an array is in Fortran order and not in C order.
 
     Examples
     --------
@@ -73,10 +76,13 @@ def isfortran(a: Any) -> bool:
 
 
 _REQUIREMENTS = {
-    **dict.fromkeys(("C", "C_CONTIGUOUS", "CONTIGUOUS"), "C"), **dict.fromkeys(("F", "F_CONTIGUOUS", "FORTRAN"), "F"),
-    **dict.fromkeys(("A", "ALIGNED"), "A"), **dict.fromkeys(("W", "WRITEABLE"), "W"), **dict.fromkeys(("O", "OWNDATA"), "O"),
+    **dict.fromkeys(("C", "C_CONTIGUOUS", "CONTIGUOUS"), "C"),
+    **dict.fromkeys(("F", "F_CONTIGUOUS", "FORTRAN"), "F"),
+    **dict.fromkeys(("A", "ALIGNED"), "A"),
+    **dict.fromkeys(("W", "WRITEABLE"), "W"),
+    **dict.fromkeys(("O", "OWNDATA"), "O"),
     **dict.fromkeys(("E", "ENSUREARRAY"), "E"),
-}  # fmt: skip
+}
 
 
 def require(
@@ -85,8 +91,8 @@ def require(
     requirements: str | Sequence[str] | None = None,
     *,
     like: Any = None,
-) -> Any:
-    """An array that has what is required, copied if that is needed.
+) -> "ndarray":
+    """Return an array that meets requirements, copied if necessary.
 
     Parameters
     ----------
@@ -98,7 +104,7 @@ def require(
         Any of 'C' and 'F' (memory order; not both), 'W' (it can be written), 'O' (it is no view),
         'A' and 'E', which all arrays meet.
     like : array, optional
-        One whose class makes the result, if it is another library's, by `__array_function__`.
+        Array of another library that creates the result, by `__array_function__`.
 
     Raises
     ------
@@ -127,8 +133,8 @@ def require(
 # --- dtypes ---------------------------------------------------------------------------------------
 
 
-def astype(x: Any, dtype: DTypeLike, /, *, copy: bool = True, device: Any = None) -> Any:
-    """The values of an array in another dtype.
+def astype(x: Any, dtype: DTypeLike, /, *, copy: bool = True, device: Any = None) -> "ndarray":
+    """Cast an array to a dtype.
 
     Parameters
     ----------
@@ -137,9 +143,9 @@ def astype(x: Any, dtype: DTypeLike, /, *, copy: bool = True, device: Any = None
     dtype : dtype
         The dtype.
     copy : bool
-        Whether to copy also where the dtype is the array's own.
+        If True, copy even if the dtype is the array's own.
     device : Device or str, optional
-        Where to place the result.
+        Device of the result.
 
     Examples
     --------
@@ -154,9 +160,8 @@ def astype(x: Any, dtype: DTypeLike, /, *, copy: bool = True, device: Any = None
     return made if device is None else devices.moved(made, device)
 
 
-def common_type(*arrays: Any) -> Any:
-    """The float or complex type in which all the arrays' values can be held; integers count as the
-    default float.
+def common_type(*arrays: Any) -> type[Any]:
+    """Return the inexact scalar type that holds all arrays; integers count as the default float.
 
     Examples
     --------
@@ -169,23 +174,23 @@ def common_type(*arrays: Any) -> Any:
 
 
 def min_scalar_type(a: ArrayLike, /) -> onp.dtype[Any]:
-    """The smallest dtype that can hold a scalar; an array's own dtype.
+    """Return the smallest dtype that can hold a scalar; for an array, its own dtype.
 
     Examples
     --------
     >>> np.min_scalar_type(300)
     dtype('uint16')
     """
-    if isinstance(a, Handle):
-        return onp.min_scalar_type(handles.layout(a) if a.ndim else handles.to_host(a))  # type: ignore[attr-defined]
-    return onp.min_scalar_type(a)
+    array: Any = a
+    if isinstance(array, Handle):
+        array = handles.layout(array) if array.shape else handles.to_host(array)
+    return onp.min_scalar_type(array)
 
 
 def info(
     object: Any = None, maxwidth: int = 76, output: Any = None, toplevel: str = "numpy"
 ) -> None:
-    """Print what is known of an object: an array's layout, or a function's documentation; NumPy's
-    for a name.
+    """Print help: the layout of an array, the docstring of a function, NumPy's help for a name.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Arrays from data."""
+"""Array creation from existing data."""
 
 import itertools
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 from numpy._globals import _CopyMode
@@ -24,15 +24,18 @@ from npcompat.numpy._typing import ArrayLike, DTypeLike, Order
 from npcompat.numpy._ufunc import _cast
 from npcompat.numpy._unbound import unbound
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
 
 def placed_on(device: Any, ctx: Any = None) -> AbstractContextManager[Any]:
-    """A context in which new arrays go to a device, if one is given, under either of its names."""
+    """Return a context in which new arrays go to `device` or `ctx`, if one is given."""
     chosen = ctx if device is None else device
     return nullcontext() if chosen is None else as_device(chosen)
 
 
 def as_copy(copy: Any) -> bool | None:
-    """What `copy=` means; NumPy's `_CopyMode` says the same in other words."""
+    """Convert the argument `copy=` to True, False or None; NumPy's `_CopyMode` is accepted."""
     if type(copy) is bool or copy is None:
         return copy
     if isinstance(copy, str):
@@ -43,15 +46,15 @@ def as_copy(copy: Any) -> bool | None:
 
 
 _SMALL = 2**16
-"""Bytes that are copied at once: writing to what is shared costs more."""
+"""Size in bytes below which `copy` copies at once: copy-on-write costs more."""
 
 
 def copy_of(handle: Handle, order: Order = "C") -> Any:
-    """A new array with the same values, in C order or another one.
+    """Return a copy of an array, in C order or another memory order.
 
-    Values are immutable, so nothing is copied until one of the two is written, unless the order
-    differs or there is little to copy; but what was taken out of an array of records (`a[0]`) may
-    be written at any time.
+    Values are immutable, so the copy shares them until one of the two arrays is written. Small
+    arrays and other orders are copied at once. So are elements of record arrays (`a[0]`), which
+    can be written at any time.
     """
     value = handles.read(handle)
     node, payload = value.node if modes.current().recording else None, value.payload
@@ -78,7 +81,7 @@ def copy_of(handle: Handle, order: Order = "C") -> Any:
 
 @unbound
 def array(
-    object: ArrayLike,
+    object: Any,
     dtype: DTypeLike = None,
     *,
     copy: bool | None = True,
@@ -89,8 +92,8 @@ def array(
     like: Any = None,
     device: Any = None,
     ctx: Any = None,
-) -> Any:
-    """An array with the values of an array-like.
+) -> "ndarray":
+    """Create an array from an array-like.
 
     Parameters
     ----------
@@ -100,20 +103,20 @@ def array(
         Its dtype. If not given: that of `object` if it carries one, else NumPy's choice with the
         default float for floats.
     copy : bool or None
-        Whether an npcompat array is copied; with False, a conversion that needs a copy raises
-        ValueError.
+        If True, an npcompat array is copied; if False, a conversion that needs a copy
+        raises ValueError.
     order : {'K', 'A', 'C', 'F'}
         Memory order; with 'K' that of `object`.
     subok : bool
-        Whether an instance of a class derived from `ndarray` gives one, instead of a plain array.
+        If True, an instance of a subclass of `ndarray` gives one, instead of a plain array.
     ndmin : int
         Least number of axes; missing ones are added in front.
     ndmax : int
         Greatest number of axes; deeper sequences are the elements of an array of objects.
     like : array, optional
-        One whose class makes the result, if it is another library's, by `__array_function__`.
+        Array of another library that creates the result, by `__array_function__`.
     device, ctx : Device or str, optional
-        Where to place the array.
+        Device of the array.
 
     Examples
     --------
@@ -144,7 +147,7 @@ def array(
 
 
 _FREQUENT = frozenset((onp.ndarray, list, tuple))
-"""Of what arrays are made most, and copied where they are."""
+"""Most frequent types of `object`, which take a fast path."""
 
 
 def _converted(
@@ -166,7 +169,7 @@ def _converted(
     ):
         given = _given_by(a, dtype, copy)
         if isinstance(given, Handle):
-            a, copy = given, None  # it was told whether to copy
+            a, copy = given, None  # its `__array__` received `copy`
     if not isinstance(a, Handle):
         if copy is False:
             raise ValueError(
@@ -218,7 +221,7 @@ def _converted(
 
 
 def _given_by(a: Any, dtype: Any, copy: bool | None) -> Any:
-    """What the `__array__` of an object gives; one that does not know `copy` is not asked for it."""
+    """Call the `__array__` method of an object; `copy` is passed only if it is a parameter."""
     asked = () if dtype is None else (dtype,)
     if copy is not None:
         try:
@@ -230,16 +233,16 @@ def _given_by(a: Any, dtype: Any, copy: bool | None) -> Any:
 
 
 def _may_share(host: onp.ndarray[Any, Any], a: Any) -> bool:
-    """Whether an array that was made of an array-like may be over its memory."""
+    """Return True if an array made of an array-like may share its memory."""
     try:
         return onp.may_share_memory(host, a)
-    except ValueError:  # its `__array__` gives an array of ours, which was copied
+    except ValueError:  # its `__array__` returned one of our arrays, already copied
         return False
 
 
 @unbound
 def asarray(
-    a: ArrayLike,
+    a: Any,
     dtype: DTypeLike = None,
     order: Order | None = None,
     *,
@@ -247,8 +250,8 @@ def asarray(
     ctx: Any = None,
     copy: bool | None = None,
     like: Any = None,
-) -> Any:
-    """The argument itself if it is an array of the dtype, else an array of its values; see `array`.
+) -> "ndarray":
+    """Convert to an array; an array of the wanted dtype is returned as it is. See `array`.
 
     Examples
     --------
@@ -268,15 +271,15 @@ def asarray(
 
 @unbound
 def asanyarray(
-    a: ArrayLike,
+    a: Any,
     dtype: DTypeLike = None,
     order: Order | None = None,
     *,
     device: Any = None,
     copy: bool | None = None,
     like: Any = None,
-) -> Any:
-    """As `asarray`, but instances of classes derived from `ndarray` stay what they are.
+) -> "ndarray":
+    """Convert to an array as `asarray`, but pass instances of subclasses through.
 
     Examples
     --------
@@ -292,8 +295,8 @@ def asanyarray(
 
 
 @unbound
-def ascontiguousarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None) -> Any:
-    """An array of at least one axis, laid out in C order.
+def ascontiguousarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None) -> "ndarray":
+    """Return an array of at least one axis in C memory order.
 
     Examples
     --------
@@ -309,8 +312,8 @@ def ascontiguousarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None
     return found if found.shape else found.reshape(1)
 
 
-def copy(a: ArrayLike, order: Order = "K", subok: bool = False) -> Any:
-    """A new array with the values of an array-like.
+def copy(a: ArrayLike, order: Order = "K", subok: bool = False) -> "ndarray":
+    """Return a copy of an array-like as an array.
 
     Examples
     --------
@@ -326,8 +329,10 @@ def copy(a: ArrayLike, order: Order = "K", subok: bool = False) -> Any:
 @unbound
 def frombuffer(
     buffer: Any, dtype: DTypeLike = None, count: int = -1, offset: int = 0, *, like: Any = None
-) -> Any:
-    """The elements in a buffer of bytes, copied; read-only for good where the buffer is.
+) -> "ndarray":
+    """Create a 1-d array from a buffer of bytes, copied.
+
+    It is read-only if the buffer is, and cannot be made writeable.
 
     Examples
     --------
@@ -336,9 +341,8 @@ def frombuffer(
     """
     if like is not None and (made := made_like(like, frombuffer, locals())) is not NotImplemented:
         return made
-    wanted = (
-        onp.float64 if dtype is float or dtype is None else dtypes.canonical(dtype)
-    )  # bytes have NumPy's meaning
+    # Not the default float: the bytes hold float64, as in NumPy.
+    wanted = onp.float64 if dtype is float or dtype is None else dtypes.canonical(dtype)
     host = onp.frombuffer(buffer, wanted, count, offset)
     made = array_like.array_of(host.copy())
     made.setflags(write=host.flags.writeable)
@@ -346,8 +350,10 @@ def frombuffer(
 
 
 @unbound
-def fromiter(iter: Iterable[Any], dtype: DTypeLike, count: int = -1, *, like: Any = None) -> Any:
-    """The elements of an iterable, along one axis.
+def fromiter(
+    iter: Iterable[Any], dtype: DTypeLike, count: int = -1, *, like: Any = None
+) -> "ndarray":
+    """Create a 1-d array from an iterable.
 
     Examples
     --------
@@ -374,7 +380,7 @@ def _of_value(types: tuple[dtypes.Type, ...], attrs: Mapping[str, Any]) -> dtype
 
 @operator("_np_const", rule=_of_value, differentiable=False)
 def _const(xp: Any, like: Any, *, value: Any, dtype: Any = None) -> Any:
-    """A constant of the kind of another array: where that is computed, this is made.
+    """Create a constant beside another array: on the host or the device where that is computed.
 
     Parameters
     ----------

@@ -1,10 +1,8 @@
-"""Decompositions of matrices: Cholesky, QR, singular values, eigenvalues; and what all of linear
-algebra asks of operands.
-"""
+"""Matrix decompositions: Cholesky, QR, SVD, eigenvalues; type rules of linear algebra."""
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as onp
 from numpy.linalg import LinAlgError
@@ -18,44 +16,47 @@ from npcompat.numpy._checks import flagged
 from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._typing import ArrayLike
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
 _INEXACT = frozenset(onp.dtype(c) for c in ("f4", "f8", "c8", "c16"))
 _bool, _int32 = onp.dtype(bool), onp.dtype("int32")
 
 
 class EigResult(NamedTuple):
-    """Eigenvalues, and eigenvectors as columns."""
+    """Result of `eig`: eigenvalues, and eigenvectors as columns."""
 
-    eigenvalues: Any
-    eigenvectors: Any
+    eigenvalues: "ndarray"
+    eigenvectors: "ndarray"
 
 
 class EighResult(NamedTuple):
-    """Eigenvalues, and eigenvectors as columns."""
+    """Result of `eigh`: eigenvalues, and eigenvectors as columns."""
 
-    eigenvalues: Any
-    eigenvectors: Any
+    eigenvalues: "ndarray"
+    eigenvectors: "ndarray"
 
 
 class QRResult(NamedTuple):
-    """An orthonormal matrix and an upper triangular one."""
+    """Result of `qr`: an orthonormal and an upper triangular matrix."""
 
-    Q: Any
-    R: Any
+    Q: "ndarray"
+    R: "ndarray"
 
 
 class SVDResult(NamedTuple):
-    """Left singular vectors, singular values, right singular vectors as rows."""
+    """Result of `svd`: left singular vectors, singular values, right singular vectors as rows."""
 
-    U: Any
-    S: Any
-    Vh: Any
+    U: "ndarray"
+    S: "ndarray"
+    Vh: "ndarray"
 
 
 # --- types and shapes -----------------------------------------------------------------------------
 
 
 def working_dtype(types: Sequence[Type]) -> onp.dtype[Any]:
-    """The dtype in which a decomposition is computed: what is no float becomes the default one."""
+    """Return the dtype of the computation: non-floats become the default float."""
     found = [dtypes.strong(t).newbyteorder("=") for t in types]
     for t in found:
         if dtypes.is_inexact(t) and t not in _INEXACT:
@@ -65,13 +66,15 @@ def working_dtype(types: Sequence[Type]) -> onp.dtype[Any]:
 
 
 def real_dtype(dtype: onp.dtype[Any]) -> onp.dtype[Any]:
-    """The dtype of the absolute value."""
+    """Return the real dtype of the absolute value."""
     return onp.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
 
 
 def linear_types(outputs: str) -> Any:
-    """A rule by the outputs' letters: 's' has the computing dtype, 'r' is real, 'c' complex, 'b' a
-    flag, 'i' a count.
+    """Return a type rule from one letter for each output.
+
+    's' is the working dtype, 'r' its real dtype, 'c' its complex dtype, 'b' a flag, 'i' a
+    count.
     """
 
     def rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -90,8 +93,8 @@ def linear_types(outputs: str) -> Any:
     return rule
 
 
-def stacked(a: ArrayLike, square: bool = False) -> Any:
-    """The operand, checked to be a matrix or a stack of them."""
+def stacked(a: Any, square: bool = False) -> "ndarray":
+    """Check that an operand is a matrix or a stack of matrices."""
     a = asanyarray(a)
     if a.ndim < 2:
         raise LinAlgError(
@@ -107,67 +110,69 @@ def stacked(a: ArrayLike, square: bool = False) -> Any:
 
 @operator("_npi_cholesky", rule=linear_types("sb"), outputs=2)
 def _cholesky(xp: Any, a: Any, *, upper: bool = False) -> Any:
-    """Cholesky factors, and whether any matrix is not positive definite."""
+    """Compute Cholesky factors, and a flag: True if any matrix is not positive definite."""
     return xp.cholesky_flagged(a, upper)
 
 
 @operator("_npi_qr", rule=linear_types("ss"), outputs=2)
 def _qr(xp: Any, a: Any, *, mode: str = "reduced") -> Any:
-    """Orthonormal and triangular factors."""
+    """Compute the QR decomposition."""
     return tuple(xp.linalg.qr(a, mode))
 
 
 @operator("_npi_qr_r", rule=linear_types("s"))
 def _qr_r(xp: Any, a: Any) -> Any:
-    """The triangular factor alone."""
+    """Compute the triangular factor R of the QR decomposition."""
     return xp.linalg.qr(a, "r")
 
 
 @operator("_npi_svd", rule=linear_types("srsb"), outputs=4)
 def _svd(xp: Any, a: Any, *, full_matrices: bool = True, hermitian: bool = False) -> Any:
-    """Singular value decompositions, and whether any did not converge."""
+    """Compute singular value decompositions, and a flag: True if any did not converge."""
     return xp.svd_flagged(a, full_matrices, hermitian)
 
 
 @operator("_npi_svdvals", rule=linear_types("rb"), outputs=2)
 def _svdvals(xp: Any, a: Any, *, hermitian: bool = False) -> Any:
-    """Singular values, and whether any decomposition did not converge."""
+    """Compute singular values, and a flag: True if any decomposition did not converge."""
     return xp.svdvals_flagged(a, hermitian)
 
 
 @operator("_npi_eigh", rule=linear_types("rs"), outputs=2)
 def _eigh(xp: Any, a: Any, *, UPLO: str = "L") -> Any:
-    """Eigenvalues and eigenvectors of Hermitian matrices."""
+    """Compute eigenvalues and eigenvectors of Hermitian matrices."""
     return xp.eigh(a, UPLO)
 
 
 @operator("_npi_eigvalsh", rule=linear_types("r"))
 def _eigvalsh(xp: Any, a: Any, *, UPLO: str = "L") -> Any:
-    """Eigenvalues of Hermitian matrices."""
+    """Compute eigenvalues of Hermitian matrices."""
     return xp.eigvalsh(a, UPLO)
 
 
 @operator("_npi_eig", rule=linear_types("ccb"), outputs=3)
 def _eig(xp: Any, a: Any) -> Any:
-    """Eigenvalues and eigenvectors, and whether an element is not finite."""
+    """Compute eigenvalues and eigenvectors, and a flag: True if an element is not finite."""
     return xp.eig_checked(a)
 
 
 @operator("_npi_eigvals", rule=linear_types("cb"), outputs=2)
 def _eigvals(xp: Any, a: Any) -> Any:
-    """Eigenvalues, and whether an element is not finite."""
+    """Compute eigenvalues, and a flag: True if an element is not finite."""
     return xp.eigvals_checked(a)
 
 
-def cholesky(a: ArrayLike, /, *, upper: bool = False) -> Any:
-    """The triangular `L` with `L @ L.conj().T = a`; only one triangle of the Hermitian `a` is read.
+def cholesky(a: ArrayLike, /, *, upper: bool = False) -> "ndarray":
+    """Compute the Cholesky factor `L` with `L @ L.conj().T = a`.
+
+    Only one triangle of the Hermitian `a` is read.
 
     Parameters
     ----------
     a : array_like
         A positive definite matrix, or a stack of them.
     upper : bool
-        Whether the upper triangle is read, and the upper factor returned.
+        If True, read the upper triangle and return the upper factor.
 
     Raises
     ------
@@ -185,8 +190,24 @@ def cholesky(a: ArrayLike, /, *, upper: bool = False) -> Any:
     return found
 
 
-def qr(a: ArrayLike, mode: str = "reduced") -> Any:
-    """Factors `Q @ R = a`, `Q` with orthonormal columns and `R` upper triangular.
+@overload
+def qr(a: ArrayLike, mode: Literal["reduced", "complete"] = "reduced") -> QRResult: ...
+
+
+@overload
+def qr(a: ArrayLike, mode: Literal["r"]) -> "ndarray": ...
+
+
+@overload
+def qr(a: ArrayLike, mode: Literal["raw"]) -> "tuple[ndarray, ndarray]": ...
+
+
+@overload
+def qr(a: ArrayLike, mode: str) -> "ndarray | tuple[ndarray, ndarray]": ...
+
+
+def qr(a: ArrayLike, mode: str = "reduced") -> "ndarray | tuple[ndarray, ndarray]":
+    """Compute the QR decomposition: `Q @ R = a`, `Q` orthonormal, `R` upper triangular.
 
     Parameters
     ----------
@@ -226,21 +247,42 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     return found if mode == "raw" else QRResult(*found)
 
 
+@overload
+def svd(
+    a: ArrayLike,
+    full_matrices: bool = True,
+    compute_uv: Literal[True] = True,
+    hermitian: bool = False,
+) -> SVDResult: ...
+
+
+@overload
+def svd(
+    a: ArrayLike, full_matrices: bool = True, *, compute_uv: Literal[False], hermitian: bool = False
+) -> "ndarray": ...
+
+
+@overload
+def svd(
+    a: ArrayLike, full_matrices: bool, compute_uv: Literal[False], hermitian: bool = False
+) -> "ndarray": ...
+
+
 def svd(
     a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
-) -> Any:
-    """Singular value decomposition `a = U @ diag(S) @ Vh`.
+) -> "ndarray | SVDResult":
+    """Compute the singular value decomposition `a = U @ diag(S) @ Vh`.
 
     Parameters
     ----------
     a : array_like
         A matrix, or a stack of them.
     full_matrices : bool
-        Whether `U` and `Vh` are square.
+        If True, `U` and `Vh` are square.
     compute_uv : bool
-        Whether they are computed; if not, only `S` is returned.
+        If False, only `S` is computed and returned.
     hermitian : bool
-        Whether `a` is Hermitian, which is faster.
+        True if `a` is Hermitian, which is faster.
 
     Examples
     --------
@@ -261,8 +303,8 @@ def _singular_values(a: Any, hermitian: bool = False) -> Any:
     return s
 
 
-def svdvals(x: ArrayLike, /) -> Any:
-    """Singular values, largest first.
+def svdvals(x: ArrayLike, /) -> "ndarray":
+    """Compute the singular values, largest first.
 
     Examples
     --------
@@ -280,8 +322,9 @@ def _triangle(UPLO: str) -> str:
 
 
 def eigh(a: ArrayLike, UPLO: str = "L") -> EighResult:
-    """Eigenvalues, ascending, and eigenvectors of a Hermitian matrix, of which the lower or upper
-    triangle is read.
+    """Compute the eigenvalues, ascending, and eigenvectors of a Hermitian matrix.
+
+    Only the lower or the upper triangle is read.
 
     Examples
     --------
@@ -291,8 +334,8 @@ def eigh(a: ArrayLike, UPLO: str = "L") -> EighResult:
     return EighResult(*apply(_eigh, (stacked(a, True),), (_triangle(UPLO),)))
 
 
-def eigvalsh(a: ArrayLike, UPLO: str = "L") -> Any:
-    """Eigenvalues of a Hermitian matrix, ascending; see `eigh`.
+def eigvalsh(a: ArrayLike, UPLO: str = "L") -> "ndarray":
+    """Compute the eigenvalues of a Hermitian matrix, ascending; see `eigh`.
 
     Examples
     --------
@@ -303,9 +346,7 @@ def eigvalsh(a: ArrayLike, UPLO: str = "L") -> Any:
 
 
 def _maybe_real(a: Any, *found: Any) -> tuple[Any, ...]:
-    """Complex results as real ones where NumPy returns those: of a real matrix whose eigenvalues
-    are all real.
-    """
+    """Convert complex results to real if NumPy does: a real matrix has only real eigenvalues."""
     if (
         a.dtype.kind == "c"
         or modes.current().trace is not None
@@ -316,10 +357,10 @@ def _maybe_real(a: Any, *found: Any) -> tuple[Any, ...]:
 
 
 def eig(a: ArrayLike) -> EigResult:
-    """Eigenvalues and eigenvectors of a square matrix.
+    """Compute the eigenvalues and eigenvectors of a square matrix.
 
-    Real if the matrix is real and all eigenvalues are; in a compiled function, where values are not
-    known, always complex.
+    They are real if the matrix is real and all eigenvalues are. In a compiled function, where
+    values are not known, they are always complex.
 
     Raises
     ------
@@ -337,8 +378,8 @@ def eig(a: ArrayLike) -> EigResult:
     return EigResult(*_maybe_real(a, values, vectors))
 
 
-def eigvals(a: ArrayLike) -> Any:
-    """Eigenvalues of a square matrix; see `eig`.
+def eigvals(a: ArrayLike) -> "ndarray":
+    """Compute the eigenvalues of a square matrix; see `eig`.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Diagonals and triangles of matrices, and those of ones."""
+"""Diagonals, triangles, identity matrices."""
 
 import math
 import operator as python
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.handle import extra
@@ -18,9 +18,12 @@ from npcompat.numpy._overrides import made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Order
 from npcompat.numpy._unbound import remembering
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
-def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """The diagonal over two axes, as the last axis: a read-only view.
+
+def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> "ndarray":
+    """Return the diagonal over two axes, as the last axis: a read-only view.
 
     Examples
     --------
@@ -33,14 +36,14 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
 
 
 def writeable_diagonal(a: Any, offset: int, axis1: int, axis2: int) -> Any:
-    """The diagonal over two axes as a view that can be written, which `einsum('ii->i', a)` is."""
-    handles.layout(a).diagonal(offset, axis1, axis2)  # NumPy's error where there is none
+    """Return the diagonal over two axes as a writeable view, as `einsum('ii->i', a)` does."""
+    handles.layout(a).diagonal(offset, axis1, axis2)  # raise NumPy's error for invalid axes
     return lens.view(a, lens.diagonal(python.index(offset), axis1 % a.ndim, axis2 % a.ndim))
 
 
 @operator("_npi_diag", pattern="injective")
 def _diag(xp: Any, v: Any, *, k: int = 0) -> Any:
-    """A matrix with a vector on one of its diagonals.
+    """Build a matrix with a vector on one diagonal.
 
     Parameters
     ----------
@@ -50,9 +53,10 @@ def _diag(xp: Any, v: Any, *, k: int = 0) -> Any:
     return xp.diag(v, k)
 
 
-def diag(v: ArrayLike, k: int = 0) -> Any:
-    """A matrix with the vector on its `k`-th diagonal; of a matrix, that diagonal (a read-only
-    view).
+def diag(v: ArrayLike, k: int = 0) -> "ndarray":
+    """Build a diagonal matrix from a vector, or extract the `k`-th diagonal of a matrix.
+
+    An extracted diagonal is a read-only view.
 
     Examples
     --------
@@ -70,8 +74,8 @@ def diag(v: ArrayLike, k: int = 0) -> Any:
     raise ValueError(f"Input must be 1- or 2-d, got {v.ndim}-d.")
 
 
-def diagflat(v: ArrayLike, k: int = 0) -> Any:
-    """A matrix with all elements on its `k`-th diagonal.
+def diagflat(v: ArrayLike, k: int = 0) -> "ndarray":
+    """Build a matrix with all elements of an array on its `k`-th diagonal.
 
     Examples
     --------
@@ -84,13 +88,13 @@ def diagflat(v: ArrayLike, k: int = 0) -> Any:
 
 @operator("_npi_tril", order="K", pattern="injective")
 def _tril(xp: Any, m: Any, *, k: int = 0) -> Any:
-    """The lower triangle, zeros elsewhere."""
+    """Lower triangle of a matrix, zeros elsewhere."""
     return xp.tril(_as_matrix(xp, m), k)
 
 
 @operator("_npi_triu", order="K", pattern="injective")
 def _triu(xp: Any, m: Any, *, k: int = 0) -> Any:
-    """The upper triangle, zeros elsewhere."""
+    """Upper triangle of a matrix, zeros elsewhere."""
     return xp.triu(_as_matrix(xp, m), k)
 
 
@@ -104,8 +108,8 @@ def _check_triangle(m: Any) -> Any:
     return m
 
 
-def tril(m: ArrayLike, k: int = 0) -> Any:
-    """The elements on and below the `k`-th diagonal of the last two axes, zeros above.
+def tril(m: ArrayLike, k: int = 0) -> "ndarray":
+    """Return the lower triangle of the last two axes: zeros above the `k`-th diagonal.
 
     Examples
     --------
@@ -116,8 +120,8 @@ def tril(m: ArrayLike, k: int = 0) -> Any:
     return apply(_tril, (_check_triangle(asanyarray(m)),), (python.index(k),))
 
 
-def triu(m: ArrayLike, k: int = 0) -> Any:
-    """The elements on and above the `k`-th diagonal of the last two axes, zeros below.
+def triu(m: ArrayLike, k: int = 0) -> "ndarray":
+    """Return the upper triangle of the last two axes: zeros below the `k`-th diagonal.
 
     Examples
     --------
@@ -129,7 +133,9 @@ def triu(m: ArrayLike, k: int = 0) -> Any:
 
 
 def fill_diagonal(a: Any, val: ArrayLike, wrap: bool = False) -> None:
-    """Write values on the main diagonal; of more than two axes, where all positions are equal.
+    """Write values on the main diagonal in place.
+
+    For more than two axes it holds the elements whose indices are all equal.
 
     Parameters
     ----------
@@ -138,7 +144,7 @@ def fill_diagonal(a: Any, val: ArrayLike, wrap: bool = False) -> None:
     val : array_like
         One value, or as many as fit, repeated.
     wrap : bool
-        Whether the diagonal of a tall matrix begins again after it has reached the last column.
+        If True, the diagonal of a tall matrix starts again after the last column.
 
     Examples
     --------
@@ -161,7 +167,7 @@ def fill_diagonal(a: Any, val: ArrayLike, wrap: bool = False) -> None:
 
 @operator("_npi_eye", rule=lambda types, attrs: ([], attrs["dtype"]), differentiable=False)
 def _eye(xp: Any, *, N: int, M: int, k: int, dtype: Any) -> Any:
-    """Ones on a diagonal."""
+    """Matrix with ones on a diagonal."""
     return xp.eye(N, M, k, dtype=dtype)
 
 
@@ -176,8 +182,8 @@ def eye(
     device: Any = None,
     ctx: Any = None,
     like: Any = None,
-) -> Any:
-    """A matrix with ones on the `k`-th diagonal.
+) -> "ndarray":
+    """Create a matrix with ones on the `k`-th diagonal, zeros elsewhere.
 
     Examples
     --------
@@ -200,8 +206,8 @@ def eye(
 @remembering
 def identity(
     n: int, dtype: DTypeLike = None, *, device: Any = None, ctx: Any = None, like: Any = None
-) -> Any:
-    """The identity matrix.
+) -> "ndarray":
+    """Create the identity matrix.
 
     Examples
     --------
@@ -216,7 +222,7 @@ def identity(
 
 @operator("_npi_tri", rule=lambda types, attrs: ([], attrs["dtype"]), differentiable=False)
 def _tri(xp: Any, *, N: int, M: int, k: int, dtype: Any) -> Any:
-    """Ones on and below a diagonal."""
+    """Matrix with ones on and below a diagonal."""
     return xp.tri(N, M, k, dtype=dtype)
 
 
@@ -230,8 +236,8 @@ def tri(
     device: Any = None,
     ctx: Any = None,
     like: Any = None,
-) -> Any:
-    """A matrix with ones on and below the `k`-th diagonal.
+) -> "ndarray":
+    """Create a matrix with ones on and below the `k`-th diagonal.
 
     Examples
     --------

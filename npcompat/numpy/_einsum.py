@@ -1,8 +1,8 @@
-"""Einstein's summation."""
+"""Einstein summation."""
 
 import operator as python
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -16,14 +16,18 @@ from npcompat.numpy._diagonals import writeable_diagonal
 from npcompat.numpy._manipulation import transpose
 from npcompat.numpy._memory_order import check_order, common_order, in_order
 from npcompat.numpy._products import product_types
+from npcompat.numpy._typing import Out
 from npcompat.numpy._ufunc import finish
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 
 @operator("_npi_einsum", order="K", rule=product_types, pattern="complex")
 def _einsum(
     xp: Any, *operands: Any, subscripts: str, optimize: Any = False, dtype: Any = None
 ) -> Any:
-    """Einstein's summation.
+    """Compute an Einstein summation.
 
     Parameters
     ----------
@@ -39,7 +43,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 def _labels(sublist: Any) -> str:
-    """The subscripts that a list of integers stands for."""
+    """Convert a list of integers to subscripts."""
     labels = []
     for entry in sublist:
         if entry is Ellipsis:
@@ -53,7 +57,7 @@ def _labels(sublist: Any) -> str:
 
 
 def _subscripts(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
-    """The subscripts as a string, and the arrays, from either form of calling `einsum`."""
+    """Return subscripts and arrays from either form of call."""
     if not operands:
         raise ValueError(
             "must specify the einstein sum subscripts string and at least one operand, "
@@ -67,8 +71,9 @@ def _subscripts(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
 
 
 def _labelled(subscripts: str, ndim: int) -> tuple[str, str]:
-    """One label for each axis of a single operand and of its result, with the ellipsis and what is
-    implied written out.
+    """Return one label for each axis of a single operand and of its result.
+
+    The ellipsis and an implied result are written out.
     """
     source, arrow, target = subscripts.partition("->")
     if not arrow:
@@ -80,7 +85,7 @@ def _labelled(subscripts: str, ndim: int) -> tuple[str, str]:
 
 
 def _rearranged(subscripts: str, a: Any) -> Any:
-    """The view that an einsum of one operand is, if nothing is summed; None if something is."""
+    """Return the view that an einsum of one operand is, or None if it sums."""
     source, target = _labelled(subscripts, a.ndim)
     if (
         len(source) != a.ndim
@@ -101,8 +106,8 @@ def _rearranged(subscripts: str, a: Any) -> Any:
     return transpose(a, [labels.index(c) for c in target])
 
 
-def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
-    """Einstein's summation: products of elements, summed over the subscripts that the result lacks.
+def einsum(*operands: Any, out: Out = None, optimize: Any = False, **kwargs: Any) -> "ndarray":
+    """Compute an Einstein summation: products of elements, summed over the missing subscripts.
 
     Parameters
     ----------
@@ -110,9 +115,9 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
         Subscripts such as ``"ij,jk->ik"`` and the arrays; or each array followed by a list of
         integers, and a list for the result.
     out : ndarray, optional
-        Where the result is written.
+        Array to write the result into.
     optimize : bool, str or path
-        In which order operands are contracted.
+        Contraction order of the operands.
     **kwargs
         `dtype` and `casting` (which casts to it are allowed; 'safe' if not given); `order` as for
         every ufunc.
@@ -174,12 +179,15 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
     return finish(result.astype(wanted), out, "einsum")
 
 
-def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:
-    """The order in which `einsum` would contract its operands, and a text that says what it costs.
+def einsum_path(
+    *operands: Any, optimize: Any = "greedy", einsum_call: bool = False
+) -> tuple[list[Any], str]:
+    """Find the contraction order of `einsum`, with a text that reports its cost.
 
     Examples
     --------
-    >>> path, text = np.einsum_path("ij,jk,kl->il", np.ones((2, 2)), np.ones((2, 2)), np.ones((2, 2)))
+    >>> a = np.ones((2, 2))
+    >>> path, text = np.einsum_path("ij,jk,kl->il", a, a, a)
     >>> path[0]
     'einsum_path'
     """

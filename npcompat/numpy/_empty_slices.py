@@ -1,5 +1,6 @@
-"""What NumPy warns of where a summary has nothing to summarize, for eager work on XLA; on the host
-NumPy does it itself.
+"""RuntimeWarnings for empty and all-NaN slices in eager code on XLA.
+
+On the host NumPy itself gives them.
 """
 
 import math
@@ -18,50 +19,50 @@ from npcompat._internal.support.errors import TracedValueError
 
 @operator("_npi_all_nan", pattern="reduction", differentiable=False)
 def all_nan(xp: Any, a: Any, *, axis: Any = None) -> Any:
-    """In how many lines along the axis every element is nan."""
+    """Count the lines along the axis in which every element is NaN."""
     return xp.count_nonzero(xp.all(xp.isnan(a), axis=axis))
 
 
 def _warn(message: str) -> None:
-    warnings.warn(
-        message, RuntimeWarning, stacklevel=4
-    )  # of the line that called the function that called a function here
+    # The stacklevel is that of the caller of the public function.
+    warnings.warn(message, RuntimeWarning, stacklevel=4)
 
 
 def _looked_at(a: Any) -> bool:
-    """Whether an array's values are on XLA and can be looked at."""
+    """Return True if an array's values are on XLA and can be read."""
     return type(array_like.as_value(a).payload) is xla.Array
 
 
 def is_empty(a: Any) -> bool:
-    """Whether an array is known to have no elements."""
+    """Return True if an array is known to have no elements."""
     try:
         return 0 in a.shape
-    except TracedValueError:  # a mask selected them
+    except TracedValueError:  # a masked array, whose length is traced
         return False
 
 
 def _count(a: Any, axis: Any) -> int:
-    """How many elements each result is made of; some where the axes are no axes, which has been
-    refused.
+    """Return the number of elements that each result reduces.
+
+    A 0-d array counts as one element; its axes have been checked before.
     """
     return math.prod([a.shape[i] for i in normalized_axes(axis, a.ndim)]) if a.ndim else 1
 
 
 def warn_of_means(a: Any, axis: Any) -> None:
-    """Warn if means were made of nothing."""
+    """Warn of means of empty slices."""
     if is_empty(a) and _looked_at(a) and _count(a, axis) == 0:
         _warn("Mean of empty slice")
 
 
 def warn_of_spreads(a: Any, axis: Any, ddof: Any) -> None:
-    """Warn if variances were made of too few elements."""
+    """Warn of variances with no degrees of freedom."""
     if (ddof != 0 or is_empty(a)) and _looked_at(a) and _count(a, axis) <= ddof:
         _warn("Degrees of freedom <= 0 for slice")
 
 
 def warn_of_masked(a: Any, axis: Any, where: Any, result: Any, message: str, ddof: Any = 0) -> None:
-    """Warn if results are no numbers because a mask leaves no more than `ddof` elements to them."""
+    """Warn if a mask leaves no more than `ddof` elements, so that results are NaN."""
     if _looked_at(result) and not onp.isfinite(handles.to_host(result)).all():
         mask = onp.broadcast_to(
             handles.to_host(where) if isinstance(where, Handle) else where, a.shape
@@ -71,9 +72,7 @@ def warn_of_masked(a: Any, axis: Any, where: Any, result: Any, message: str, ddo
 
 
 def warn_of_nan(a: Any, axis: Any, result: Any, message: str, each: bool = False) -> None:
-    """Warn if results are nan because all the elements are that they were made of; once, or of
-    each.
-    """
+    """Warn of all-NaN slices, once or for each of them."""
     if _looked_at(result) and onp.isnan(handles.to_host(result)).any():
         count = int(apply(all_nan, (a,), (as_axis(axis) if a.shape else None,)))
         for _ in range(count if each else min(count, 1)):

@@ -1,8 +1,8 @@
-"""How floating-point errors are handled: as NumPy does on the host; XLA computes on without a word,
-unless a way of handling is asked for.
+"""Floating-point error handling.
 
-Then the host runs each operator, too, and reports. A compiled function reports nothing, and refuses
-what it can't keep to.
+NumPy reports errors of operators on the host. XLA reports none, so by default neither do operators
+on it. If a mode is requested, the host runs each operator as well and reports. A compiled function
+reports nothing, and refuses modes that it can't implement.
 """
 
 import inspect
@@ -26,18 +26,18 @@ def errstate(
     under: str | None = None,
     invalid: str | None = None,
 ) -> AbstractContextManager[Any]:
-    """A context in which floating-point errors are handled otherwise.
+    """Set floating-point error handling within a context.
 
     Parameters
     ----------
     all, divide, over, under, invalid : {'ignore', 'warn', 'raise', 'call', 'print', 'log'},
     optional
-        What to do. Outside of such contexts operators on XLA don't warn; in those that ask for
-        anything but 'ignore', the host runs them, too, and reports what NumPy does. Compiled
-        functions report nothing: in one, ways other than 'ignore' and 'warn' raise
-        NotImplementedError.
+        Reaction to each kind of error. Outside of such contexts operators on XLA don't
+        warn. For any mode but 'ignore', the host runs them, too, and reports as NumPy does.
+        Compiled functions report nothing: in one, modes other than 'ignore' and 'warn'
+        raise NotImplementedError.
     call : callable or object with a method `write`, optional
-        What 'call' and 'log' use.
+        Target of 'call' and 'log'.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def seterr(
     under: str | None = None,
     invalid: str | None = None,
 ) -> dict[str, str]:
-    """Set how floating-point errors are handled, until further notice; returns what held before.
+    """Set floating-point error handling, and return the previous settings.
 
     The parameters are those of `errstate`.
 
@@ -81,7 +81,7 @@ def seterr(
 
 
 def geterr() -> dict[str, Any]:
-    """How floating-point errors are handled.
+    """Return the floating-point error handling.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def geterr() -> dict[str, Any]:
 
 
 class _Reporting(ContextDecorator):
-    """NumPy's own context, in which operators on XLA report, too."""
+    """Context of NumPy in which operators on XLA report, too."""
 
     def __init__(self, options: dict[str, Any]) -> None:
         self._options = options
@@ -112,12 +112,12 @@ class _Reporting(ContextDecorator):
 
 
 def _asks(chosen: dict[str, str]) -> bool:
-    """Whether something is to be reported."""
+    """Return True if any error is to be reported."""
     return any([how != "ignore" for how in chosen.values()])
 
 
 def _supported(function: str, chosen: dict[str, str | None]) -> dict[str, str]:
-    """The ways of handling that were given, all of them supported."""
+    """Return the given modes; raise an error for an unsupported one."""
     given = {kind: how for kind, how in chosen.items() if how is not None}
     traced = modes.current().trace is not None
     for kind, how in given.items():

@@ -1,16 +1,19 @@
-"""Exponentials and logarithms.
+"""Exponential and logarithmic ufuncs.
 
 Each name is a ufunc: the operator is declared beside the function that users call.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
 from npcompat._internal.core.op import elementwise
-from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order
-from npcompat.numpy._ufunc import Out, call
+from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order, Out
+from npcompat.numpy._ufunc import call
 from npcompat.numpy._ufunc_methods import document
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 _exp = elementwise("_npi_exp", onp.exp)
 
@@ -27,8 +30,8 @@ def exp(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """e to the power of the operand.
+) -> "ndarray":
+    """Compute the exponential e**x.
 
     Examples
     --------
@@ -53,8 +56,8 @@ def exp2(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """2 to the power of the operand.
+) -> "ndarray":
+    """Compute 2**x.
 
     Examples
     --------
@@ -79,8 +82,8 @@ def expm1(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """exp(x) - 1, exact for small x.
+) -> "ndarray":
+    """Compute exp(x) - 1, accurate for small x.
 
     Examples
     --------
@@ -105,8 +108,8 @@ def log(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Natural logarithm.
+) -> "ndarray":
+    """Compute the natural logarithm.
 
     Examples
     --------
@@ -131,8 +134,8 @@ def log2(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Logarithm to base 2.
+) -> "ndarray":
+    """Compute the logarithm to base 2.
 
     Examples
     --------
@@ -157,8 +160,8 @@ def log10(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Logarithm to base 10.
+) -> "ndarray":
+    """Compute the logarithm to base 10.
 
     Examples
     --------
@@ -183,8 +186,8 @@ def log1p(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """log(1 + x), exact for small x.
+) -> "ndarray":
+    """Compute log(1 + x), accurate for small x.
 
     Examples
     --------
@@ -210,8 +213,8 @@ def logaddexp(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """log(exp(x1) + exp(x2)), without overflow.
+) -> "ndarray":
+    """Compute log(exp(x1) + exp(x2)) without overflow (log-sum-exp).
 
     Examples
     --------
@@ -237,8 +240,8 @@ def logaddexp2(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """log2(2**x1 + 2**x2), without overflow.
+) -> "ndarray":
+    """Compute log2(2**x1 + 2**x2) without overflow.
 
     Examples
     --------

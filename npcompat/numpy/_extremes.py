@@ -1,16 +1,19 @@
-"""The larger and the smaller of two operands.
+"""Elementwise maximum and minimum.
 
 Each name is a ufunc: the operator is declared beside the function that users call.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
 from npcompat._internal.core.op import elementwise
-from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order
-from npcompat.numpy._ufunc import Out, call
+from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order, Out
+from npcompat.numpy._ufunc import call
 from npcompat.numpy._ufunc_methods import document
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 _maximum = elementwise("_npi_maximum", onp.maximum)
 
@@ -28,8 +31,8 @@ def maximum(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """The larger operand; nan if either is nan.
+) -> "ndarray":
+    """Return the element-wise maximum; NaN if either is NaN.
 
     Examples
     --------
@@ -55,8 +58,8 @@ def minimum(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """The smaller operand; nan if either is nan.
+) -> "ndarray":
+    """Return the element-wise minimum; NaN if either is NaN.
 
     Examples
     --------
@@ -82,8 +85,8 @@ def fmax(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """The larger operand; a nan counts as missing.
+) -> "ndarray":
+    """Return the element-wise maximum, ignoring NaN.
 
     Examples
     --------
@@ -109,8 +112,8 @@ def fmin(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """The smaller operand; a nan counts as missing.
+) -> "ndarray":
+    """Return the element-wise minimum, ignoring NaN.
 
     Examples
     --------

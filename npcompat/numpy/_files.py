@@ -1,14 +1,14 @@
-"""Files of arrays, binary and text: NumPy reads and writes them, so that they are NumPy's files.
+"""Array files, binary and text, read and written by NumPy itself.
 
-Numbers in a file of bytes have the dtype that they are written in; those in a text are the default
-float, unless a dtype is given.
+Numbers in a binary file keep the dtype in which they are stored; those in a text are the default
+float unless a dtype is given.
 """
 
 import io
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -21,16 +21,19 @@ from npcompat.numpy._overrides import made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike
 from npcompat.numpy._unbound import unbound
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
 _Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 
 def _host(a: Any) -> Any:
-    """What is written for an array-like."""
+    """Return the host array that is written for an array-like."""
     return handles.to_host(a) if isinstance(a, Handle) else array_like.host_array(a)
 
 
 def _written(file: Any, suffix: str, write: Callable[[Any], None]) -> None:
-    """Write a file that is open, or one given by path: that one is replaced when it is complete."""
+    """Write to a file; one given by path is replaced when the new one is complete."""
     if not isinstance(file, str | os.PathLike):
         write(file)
         return
@@ -38,7 +41,7 @@ def _written(file: Any, suffix: str, write: Callable[[Any], None]) -> None:
     target = Path(name if name.endswith(suffix) else name + suffix).resolve()
     content = io.BytesIO()
     write(content)
-    if target.exists() and not target.is_file():  # a pipe or a device, which can't be replaced
+    if target.exists() and not target.is_file():  # a pipe or a device can't be replaced
         target.write_bytes(content.getvalue())
     else:
         atomic_file.write(target, content.getvalue())
@@ -48,9 +51,9 @@ def _written(file: Any, suffix: str, write: Callable[[Any], None]) -> None:
 
 
 class NpzFile(Mapping[str, Any]):
-    """The arrays in an `.npz` file by name, each read when it is asked for.
+    """Arrays of an `.npz` file by name, each read on access.
 
-    It is a context manager, which closes the file.
+    It is a context manager that closes the file.
     """
 
     def __init__(self, numpys: Any) -> None:
@@ -66,7 +69,7 @@ class NpzFile(Mapping[str, Any]):
         return len(self._numpys)
 
     def __getattr__(self, name: str) -> Any:
-        """`files`, `zip` and `fid` of NumPy's class."""
+        """Return `files`, `zip` or `fid` of NumPy's class."""
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self._numpys, name)
@@ -82,8 +85,8 @@ class NpzFile(Mapping[str, Any]):
         self._numpys.close()
 
     @property
-    def f(self) -> Any:
-        """The arrays as attributes."""
+    def f(self) -> "_ByAttribute":
+        """Arrays as attributes."""
         return _ByAttribute(self)
 
     def __repr__(self) -> str:
@@ -91,7 +94,7 @@ class NpzFile(Mapping[str, Any]):
 
 
 class _ByAttribute:
-    """What `NpzFile.f` returns."""
+    """Attribute access to an `NpzFile`, as `NpzFile.f`."""
 
     def __init__(self, arrays: NpzFile) -> None:
         self._arrays = arrays
@@ -115,7 +118,7 @@ def load(
     *,
     max_header_size: int = 10000,
 ) -> Any:
-    """The array in an `.npy` file, or the arrays in an `.npz` file.
+    """Load an array from an `.npy` file, or the arrays of an `.npz` file.
 
     Parameters
     ----------
@@ -124,11 +127,12 @@ def load(
     mmap_mode : {'r', 'r+', 'w+', 'c'}, optional
         Map the file into memory: the result is NumPy's `memmap`.
     allow_pickle : bool
-        Whether to load pickled objects, which can run any code: only from a file that you trust.
+        If True, load pickled objects, which can run any code: only from a file that you
+        trust.
     fix_imports, encoding
-        How to read pickles of Python 2.
+        Options for pickles of Python 2.
     max_header_size : int
-        How long a header to accept.
+        Largest accepted length of the header.
 
     Returns
     -------
@@ -163,7 +167,7 @@ def load(
 
 
 def save(file: Any, arr: ArrayLike, allow_pickle: bool = True) -> None:
-    """Write an array to an `.npy` file.
+    """Save an array to an `.npy` file.
 
     Parameters
     ----------
@@ -173,7 +177,7 @@ def save(file: Any, arr: ArrayLike, allow_pickle: bool = True) -> None:
     arr : array_like
         The array.
     allow_pickle : bool
-        Whether arrays of objects may be pickled.
+        If True, arrays of objects may be pickled.
 
     Examples
     --------
@@ -184,7 +188,7 @@ def save(file: Any, arr: ArrayLike, allow_pickle: bool = True) -> None:
 
 
 def savez(file: Any, *args: ArrayLike, allow_pickle: bool = True, **kwds: ArrayLike) -> None:
-    """Write several arrays to an `.npz` file.
+    """Save several arrays to an `.npz` file.
 
     Parameters
     ----------
@@ -194,7 +198,7 @@ def savez(file: Any, *args: ArrayLike, allow_pickle: bool = True, **kwds: ArrayL
     *args : array_like
         Arrays, named ``arr_0``, ``arr_1``, ...
     allow_pickle : bool
-        Whether arrays of objects may be pickled.
+        If True, arrays of objects may be pickled.
     **kwds : array_like
         Arrays by name.
 
@@ -214,7 +218,7 @@ def savez(file: Any, *args: ArrayLike, allow_pickle: bool = True, **kwds: ArrayL
 def savez_compressed(
     file: Any, *args: ArrayLike, allow_pickle: bool = True, **kwds: ArrayLike
 ) -> None:
-    """Write several arrays to a compressed `.npz` file; the arguments are those of `savez`.
+    """Save several arrays to a compressed `.npz` file; the arguments are those of `savez`.
 
     Examples
     --------
@@ -235,7 +239,7 @@ def _zipped(
 
 
 def _text_dtype(dtype: Any) -> Any:
-    """The dtype of numbers in a text: Python's `float` and `complex` mean the defaults."""
+    """Return the dtype of numbers in a text: Python's `float` and `complex` mean the defaults."""
     return dtypes.canonical(dtype) if dtype in (float, complex, "bfloat16") else dtype
 
 
@@ -254,8 +258,8 @@ def loadtxt(
     *,
     quotechar: str | None = None,
     like: Any = None,
-) -> Any:
-    """The numbers in a text, one row in each line.
+) -> "ndarray":
+    """Load numbers from a text file, one row per line.
 
     Parameters
     ----------
@@ -264,27 +268,28 @@ def loadtxt(
     dtype : dtype
         Dtype of the result.
     comments : str or sequence of str
-        What begins a comment.
+        Start of a comment.
     delimiter : str, optional
-        What separates values; white space, if not given.
+        Separator of values; white space if not given.
     converters : callable or dict of int to callable, optional
-        What makes a value of a string, for all columns or for some.
+        Functions that convert a string to a value, for all columns or for some.
     skiprows : int
-        How many lines to leave out first.
+        Number of lines to skip first.
     usecols : int or sequence of int, optional
-        Which columns to read.
+        Columns to read.
     unpack : bool
-        Whether to transpose the result, so that it can be assigned to one name for each column.
+        If True, transpose the result, so that it can be assigned to one name for each
+        column.
     ndmin : {0, 1, 2}
         Least number of axes.
     encoding : str, optional
         The text's encoding.
     max_rows : int, optional
-        How many rows to read at most.
+        Largest number of rows to read.
     quotechar : str, optional
-        What quotes values.
+        Quotation mark around values.
     like : array, optional
-        One whose class makes the result, if it is another library's, by `__array_function__`.
+        Array of another library that creates the result, by `__array_function__`.
 
     Examples
     --------
@@ -339,7 +344,7 @@ def genfromtxt(
     ndmin: Any = 0,
     like: Any = None,
 ) -> Any:
-    """The numbers in a text that lacks some; the arguments are NumPy's.
+    """Load numbers from a text file with missing values; the arguments are NumPy's.
 
     Parameters
     ----------
@@ -348,13 +353,13 @@ def genfromtxt(
     dtype : dtype, optional
         Dtype of the result; with None it is found for each column.
     delimiter : str, int, or sequence of int, optional
-        What separates values, or how wide columns are.
+        Separator of values, or widths of columns.
     skip_header, skip_footer : int
-        How many lines to leave out at the beginning and at the end.
+        Number of lines to skip at the beginning and at the end.
     missing_values, filling_values
-        What says that a value is missing, and what stands for it (nan, if not given).
+        Marks of missing values, and their replacements (NaN if not given).
     usemask : bool
-        Whether to return NumPy's masked array.
+        If True, return NumPy's masked array.
     names
         Names of the columns; then the result is NumPy's array of records.
 
@@ -367,9 +372,10 @@ def genfromtxt(
     if like is not None and (made := made_like(like, genfromtxt, locals())) is not NotImplemented:
         return made
     found = onp.genfromtxt(
-        fname, _text_dtype(dtype), comments, delimiter, skip_header, skip_footer, converters, missing_values, filling_values,
-        as_numpys(usecols), names, excludelist, deletechars, replace_space, autostrip, case_sensitive, defaultfmt, unpack, usemask,
-        loose, invalid_raise, max_rows, encoding, ndmin=ndmin,
+        fname, _text_dtype(dtype), comments, delimiter, skip_header, skip_footer, converters,
+        missing_values, filling_values, as_numpys(usecols), names, excludelist, deletechars,
+        replace_space, autostrip, case_sensitive, defaultfmt, unpack, usemask, loose,
+        invalid_raise, max_rows, encoding, ndmin=ndmin,
     )  # fmt: skip
     return given_back(found, () if dtype is None else None)
 
@@ -385,22 +391,22 @@ def savetxt(
     comments: str = "# ",
     encoding: str | None = None,
 ) -> None:
-    """Write an array of one or two axes as a text, one row in each line.
+    """Save an array of one or two axes as a text, one row per line.
 
     Parameters
     ----------
     fname : path or file object
-        Where to write; a path that ends in `.gz` is compressed.
+        File to write; a path that ends in `.gz` is compressed.
     X : array_like
         The array.
     fmt : str or sequence of str
-        How a number is written, or the numbers of each column.
+        Format of a number, or of the numbers of each column.
     delimiter, newline : str
-        What stands between values, and after a row.
+        Text between values, and after a row.
     header, footer : str
-        What stands at the beginning and at the end, after `comments`.
+        Text at the beginning and at the end, after `comments`.
     comments : str
-        What begins a comment.
+        Start of a comment.
     encoding : str, optional
         The text's encoding.
 
@@ -438,8 +444,8 @@ def fromfile(
     offset: int = 0,
     *,
     like: Any = None,
-) -> Any:
-    """The numbers in a file: its bytes, or with a separator its text.
+) -> "ndarray":
+    """Read numbers from a file: its bytes, or its text if a separator is given.
 
     Parameters
     ----------
@@ -448,13 +454,13 @@ def fromfile(
     dtype : dtype, optional
         Their dtype: 64-bit floats in bytes, and the default float in a text, if not given.
     count : int
-        How many to read; -1 for all.
+        Number of values to read; -1 for all.
     sep : str
-        What separates numbers in a text.
+        Separator of numbers in a text.
     offset : int
-        How many bytes to leave out first.
+        Number of bytes to skip first.
     like : array, optional
-        One whose class makes the result, if it is another library's, by `__array_function__`.
+        Array of another library that creates the result, by `__array_function__`.
 
     Examples
     --------
@@ -473,8 +479,8 @@ def fromfile(
 @unbound
 def fromstring(
     string: str, dtype: DTypeLike = float, count: int = -1, sep: str = "", *, like: Any = None
-) -> Any:
-    """The numbers in a string.
+) -> "ndarray":
+    """Parse the numbers in a string.
 
     Parameters
     ----------
@@ -483,11 +489,11 @@ def fromstring(
     dtype : dtype
         Their dtype.
     count : int
-        How many to read; -1 for all.
+        Number of values to read; -1 for all.
     sep : str
-        What separates them; it must be given.
+        Separator; it must be given.
     like : array, optional
-        One whose class makes the result, if it is another library's, by `__array_function__`.
+        Array of another library that creates the result, by `__array_function__`.
 
     Raises
     ------

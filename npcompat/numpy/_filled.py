@@ -1,8 +1,8 @@
-"""Arrays of one value, and how arrays are made of no operands."""
+"""Arrays filled with one value: zeros, ones, empty, full, and their `_like` forms."""
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -23,13 +23,16 @@ from npcompat.numpy._overrides import made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Order, ShapeLike
 from npcompat.numpy._unbound import remembering, unbound
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
 
 def created(op: Op, attrs: Attrs, device: Any, order: Order = "C", prototype: Any = None) -> Any:
-    """What an operator makes of no operands, on a device, or where new arrays go, in an order, that
-    of a prototype for 'K' and 'A'.
+    """Apply an operator without operands, on a device and in a memory order.
 
-    A public function that returns it says by this that nothing has decided on the attributes but
-    its arguments.
+    Without a device, the array goes where new arrays go. Orders 'K' and 'A' are those of a
+    prototype. By returning the result, a public function promises that the attributes depend on
+    its arguments only; later calls are then cached.
     """
     if device is None and order == "C":
         return remembered(op, (), attrs)
@@ -51,7 +54,7 @@ def _filled_by(shape: Any, value: Any, dtype: Any) -> Callable[[], Any]:
     makes=_filled_by,
 )
 def _full(xp: Any, *, shape: Any, value: Any, dtype: Any) -> Any:
-    """One value everywhere.
+    """Fill an array with one value.
 
     Parameters
     ----------
@@ -67,9 +70,7 @@ def _full(xp: Any, *, shape: Any, value: Any, dtype: Any) -> Any:
 
 
 def _concrete(dtype: Any) -> onp.dtype[Any]:
-    """The dtype of an array made from nothing; of a class of dtypes, such as that of strings of any
-    length, the shortest.
-    """
+    """Return the dtype of a new array; for a flexible dtype such as `str`, the shortest one."""
     return (
         onp.empty(0, dtype).dtype if isinstance(dtype, type(onp.dtype)) else dtypes.canonical(dtype)
     )
@@ -78,8 +79,9 @@ def _concrete(dtype: Any) -> onp.dtype[Any]:
 def _filled(
     make: Any, shape: Any, dtype: Any, order: Any, device: Any, prototype: Any = None
 ) -> Any:
-    """What NumPy's `zeros`, `ones` or `empty` makes, or their likes of a prototype; elements that
-    mean nothing are zero.
+    """Create an array as NumPy's `zeros`, `ones`, `empty` or their `_like` forms.
+
+    Elements of `empty` are zero.
     """
     order = check_c_or_f(order) if prototype is None else check_order(order)
     wanted = dtypes.default_float() if dtype is None else _concrete(dtype)
@@ -101,8 +103,8 @@ def zeros(
     device: Any = None,
     ctx: Any = None,
     like: Any = None,
-) -> Any:
-    """An array of zeros.
+) -> "ndarray":
+    """Create an array of zeros.
 
     Parameters
     ----------
@@ -113,9 +115,9 @@ def zeros(
     order : {'C', 'F'}
         Memory order.
     device, ctx : Device or str, optional
-        Where to place it.
+        Device of the array.
     like : array, optional
-        One whose class makes the result, if it is another library's, by `__array_function__`.
+        Array of another library that creates the result, by `__array_function__`.
 
     Examples
     --------
@@ -137,8 +139,8 @@ def ones(
     device: Any = None,
     ctx: Any = None,
     like: Any = None,
-) -> Any:
-    """An array of ones; the arguments are those of `zeros`.
+) -> "ndarray":
+    """Create an array of ones; the arguments are those of `zeros`.
 
     Examples
     --------
@@ -159,8 +161,8 @@ def empty(
     device: Any = None,
     ctx: Any = None,
     like: Any = None,
-) -> Any:
-    """An array whose values mean nothing (they are zero); the arguments are those of `zeros`.
+) -> "ndarray":
+    """Create an uninitialized array (its values are zero); the arguments are those of `zeros`.
 
     Examples
     --------
@@ -179,7 +181,7 @@ def empty(
     kernels={"numpy": lambda xp, value, *, shape, dtype: onp.full(shape, value, dtype)},
 )
 def _broadcast_fill(xp: Any, value: Any, *, shape: Any, dtype: Any) -> Any:
-    """A value repeated to a shape and cast to a dtype.
+    """Broadcast a value to a shape and cast it to a dtype.
 
     Parameters
     ----------
@@ -190,11 +192,11 @@ def _broadcast_fill(xp: Any, value: Any, *, shape: Any, dtype: Any) -> Any:
 
 
 _HOLDS = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}
-"""The kinds of dtypes that hold numbers of a class."""
+"""Kinds of dtypes that hold numbers of a Python class."""
 
 
 def _is_held(number: Any, dtype: onp.dtype[Any]) -> bool:
-    """Whether a number is cast to a dtype without a warning or an error."""
+    """Return True if a number is cast to a dtype without a warning or an error."""
     if dtype.kind not in _HOLDS[type(number)] or not dtypes.on_devices(dtype):
         return False
     if type(number) is bool:
@@ -203,24 +205,24 @@ def _is_held(number: Any, dtype: onp.dtype[Any]) -> bool:
         limits = onp.iinfo(dtype)
         return bool(limits.min <= number <= limits.max)
     largest = float(onp.finfo(dtype).max)
+    # Float dtypes hold inf and NaN, too.
     return all(
         [-largest <= part <= largest or part - part != 0 for part in (number.real, number.imag)]
-    )  # (inf and nan are held, too)
+    )
 
 
 @remembering
 def full(
     shape: ShapeLike,
-    fill_value: ArrayLike,
+    fill_value: Any,
     dtype: DTypeLike = None,
     order: Order = "C",
     *,
     device: Any = None,
     ctx: Any = None,
     like: Any = None,
-) -> Any:
-    """An array filled with a value, which is broadcast to the shape; the arguments are those of
-    `zeros`.
+) -> "ndarray":
+    """Create an array filled with a value, broadcast to the shape; arguments as for `zeros`.
 
     Examples
     --------
@@ -244,9 +246,8 @@ def full(
         elif isinstance(value, TracedNumber):
             wanted = wanted or dtypes.strong(xla.type_of(as_value(value).payload))
         elif not isinstance(value, Handle):
-            value = asarray(
-                value if wanted is None else onp.full(onp.shape(value), value, wanted)
-            )  # NumPy casts as it must
+            # Let NumPy cast, with its warnings and errors.
+            value = asarray(value if wanted is None else onp.full(onp.shape(value), value, wanted))
         wanted = wanted or value.dtype
         made = apply(_broadcast_fill, (value,), (as_shape(shape), wanted))
         return made if order != "F" else in_order(made, order)
@@ -261,7 +262,7 @@ def _like(make: Any, a: Any, dtype: Any, order: Any, subok: bool, shape: Any, de
         and in_c_order(a)
     ):
         wanted = a.dtype if dtype is None else _concrete(dtype)
-        if check_order(order) != "F" and dtypes.on_devices(wanted):  # what is most frequent
+        if check_order(order) != "F" and dtypes.on_devices(wanted):  # fast path
             return created(_full, (a.shape, int(make is onp.ones), wanted), None)
     a = asanyarray(a)
     made = _filled(
@@ -284,8 +285,8 @@ def zeros_like(
     *,
     device: Any = None,
     ctx: Any = None,
-) -> Any:
-    """Zeros in the shape and dtype of an array, unless given.
+) -> "ndarray":
+    """Create an array of zeros with the shape and dtype of another, unless given.
 
     Examples
     --------
@@ -304,8 +305,8 @@ def ones_like(
     *,
     device: Any = None,
     ctx: Any = None,
-) -> Any:
-    """Ones in the shape and dtype of an array, unless given.
+) -> "ndarray":
+    """Create an array of ones with the shape and dtype of another, unless given.
 
     Examples
     --------
@@ -325,9 +326,10 @@ def empty_like(
     *,
     device: Any = None,
     ctx: Any = None,
-) -> Any:
-    """An array whose values mean nothing (they are zero), in the shape and dtype of another, unless
-    given.
+) -> "ndarray":
+    """Create an uninitialized array with the shape and dtype of another, unless given.
+
+    Its values are zero.
 
     Examples
     --------
@@ -341,7 +343,7 @@ def empty_like(
 
 def full_like(
     a: ArrayLike,
-    fill_value: ArrayLike,
+    fill_value: Any,
     dtype: DTypeLike = None,
     order: Order = "K",
     subok: bool = True,
@@ -349,8 +351,8 @@ def full_like(
     *,
     device: Any = None,
     ctx: Any = None,
-) -> Any:
-    """A value in the shape and dtype of an array, unless given.
+) -> "ndarray":
+    """Create an array of one value with the shape and dtype of another, unless given.
 
     Examples
     --------

@@ -6,7 +6,7 @@ at the beginning of periods, and 0 for those at their end. Powers are made by `l
 so that small rates are exact; rates are greater than -1.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -21,11 +21,14 @@ from npcompat.numpy._reductions import sum as sum_of
 from npcompat.numpy._selection import where
 from npcompat.numpy._typing import ArrayLike
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
 _WHEN = {"end": 0, "e": 0, "finish": 0, 0: 0, "begin": 1, "b": 1, "beginning": 1, "start": 1, 1: 1}
 
 
 def _begins(when: Any) -> Any:
-    """1 for payments at the beginning of periods, 0 for those at their end."""
+    """Convert `when` to 1 (payments at the beginning of periods) or 0 (at their end)."""
     if isinstance(when, str | int):
         if when not in _WHEN:
             raise ValueError(f"when: expected 'begin' or 'end', 1 or 0, got {when!r}")
@@ -36,7 +39,7 @@ def _begins(when: Any) -> Any:
 
 
 def _factors(rate: Any, nper: Any, when: Any) -> tuple[Any, Any]:
-    """What one unit becomes over the periods, and what a unit paid in each of them does."""
+    """Return the growth factor of a unit, and that of a unit paid in each period."""
     none = rate == 0
     logarithm = nper * log1p(rate)
     return exp(logarithm), where(
@@ -46,8 +49,8 @@ def _factors(rate: Any, nper: Any, when: Any) -> tuple[Any, Any]:
 
 def pmt(
     rate: ArrayLike, nper: ArrayLike, pv: ArrayLike, fv: ArrayLike = 0, when: Any = "end"
-) -> Any:
-    """The payment in each period that pays a loan off.
+) -> "ndarray":
+    """Compute the payment in each period that pays off a loan.
 
     Parameters
     ----------
@@ -56,9 +59,9 @@ def pmt(
     nper : array_like
         Number of periods.
     pv, fv : array_like
-        What is lent at the beginning, and what is left at the end.
+        Present value (the loan) and future value (the balance left at the end).
     when : {'end', 'begin', 0, 1} or array_like
-        Whether payments are at the beginning or the end of periods.
+        Time of payments: at the beginning or the end of periods.
 
     Examples
     --------
@@ -72,8 +75,8 @@ def pmt(
 
 def pv(
     rate: ArrayLike, nper: ArrayLike, pmt: ArrayLike, fv: ArrayLike = 0, when: Any = "end"
-) -> Any:
-    """What payments in each period are worth at the beginning; the parameters are those of `pmt`.
+) -> "ndarray":
+    """Compute the present value of payments; the parameters are those of `pmt`.
 
     Examples
     --------
@@ -92,8 +95,8 @@ def ppmt(
     pv: ArrayLike,
     fv: ArrayLike = 0,
     when: Any = "end",
-) -> Any:
-    """The part of the payment of a period that is no interest.
+) -> "ndarray":
+    """Compute the principal part (without interest) of the payment in a period.
 
     Parameters
     ----------
@@ -115,8 +118,8 @@ def ppmt(
     return total - where(logical_and(begins == 1, per == 1), 0, interest)
 
 
-def npv(rate: ArrayLike, values: ArrayLike) -> Any:
-    """What cash flows of successive periods are worth at the first one.
+def npv(rate: ArrayLike, values: ArrayLike) -> "ndarray":
+    """Compute the net present value of cash flows.
 
     Parameters
     ----------
@@ -135,15 +138,15 @@ def npv(rate: ArrayLike, values: ArrayLike) -> Any:
     return sum_of(values * exp(-age * log1p(asarray(rate))), axis=0)
 
 
-def mirr(values: ArrayLike, finance_rate: ArrayLike, reinvest_rate: ArrayLike) -> Any:
-    """The modified internal rate of return of cash flows.
+def mirr(values: ArrayLike, finance_rate: ArrayLike, reinvest_rate: ArrayLike) -> "ndarray":
+    """Compute the modified internal rate of return of cash flows.
 
     Parameters
     ----------
     values : array_like, shape (periods,)
         Cash flows; nan is returned unless there are positive and negative ones.
     finance_rate, reinvest_rate : float
-        Interest rate that is paid on what is spent, and got on what is earned.
+        Interest rate on borrowed money, and on reinvested earnings.
 
     Examples
     --------
@@ -173,20 +176,21 @@ def rate(
     guess: ArrayLike | None = None,
     tol: float | None = None,
     maxiter: int = 100,
-) -> Any:
-    """The interest rate of a period at which payments pay a loan off, by Newton's method; on the
-    host, without a gradient.
+) -> "ndarray":
+    """Compute the interest rate of a loan by Newton's method.
+
+    It runs on the host and has no gradient.
 
     Parameters
     ----------
     nper, pmt, pv, fv, when
         As for `pmt`, and the payment.
     guess : array_like, optional
-        Where to begin; 0.1 if not given.
+        Start of the iteration; 0.1 if not given.
     tol : float, optional
-        How little the last step changes; 1e-6 if not given.
+        Tolerance of the last step; 1e-6 if not given.
     maxiter : int
-        How many steps are made at most.
+        Largest number of steps.
 
     Returns
     -------

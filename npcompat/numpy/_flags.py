@@ -1,7 +1,7 @@
-"""What `a.flags` and `a.flat` return."""
+"""Classes of `a.flags` and `a.flat`."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -11,6 +11,9 @@ from npcompat._internal.core.op import operator
 from npcompat._internal.core.retained_outputs import settle
 from npcompat._internal.dispatch import array_like, execution, handles, late_bound, writes
 from npcompat._internal.indexing import lens
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 _OTHERS = {"CA": "carray", "FA": "farray", "B": "behaved", "FORTRAN": "f_contiguous"}
 _NAMES = {
@@ -24,7 +27,7 @@ _NAMES = {
 
 
 class Flags:
-    """Memory layout of an array, as NumPy would lay it out."""
+    """Memory layout flags of an array, as NumPy would lay it out."""
 
     __slots__ = ("_handle",)
 
@@ -33,7 +36,7 @@ class Flags:
 
     @property
     def writeable(self) -> bool:
-        """Whether the array may be written."""
+        """True if the array may be written."""
         return self._handle._extra is None or not self._handle._extra.readonly
 
     @writeable.setter
@@ -47,61 +50,61 @@ class Flags:
             raise ValueError("cannot set WRITEABLE flag to True of this array")
         extra(self._handle).readonly = not wanted
         if view is None:
-            settle(self._handle._value)  # a program that writes the array has to ask
+            settle(self._handle._value)  # so that programs that write the array check the flag
 
     @property
     def owndata(self) -> bool:
-        """Whether the array is no view."""
+        """True if the array is not a view."""
         return self._handle._view is None
 
     @property
     def c_contiguous(self) -> bool:
-        """Whether the elements follow each other in C order."""
+        """True if the elements are contiguous in C order."""
         return handles.layout(self._handle).flags.c_contiguous
 
     @property
     def f_contiguous(self) -> bool:
-        """Whether the elements follow each other in Fortran order."""
+        """True if the elements are contiguous in Fortran order."""
         return handles.layout(self._handle).flags.f_contiguous
 
     @property
     def fortran(self) -> bool:
-        """As `f_contiguous`."""
+        """Alias of `f_contiguous`."""
         return self.f_contiguous
 
     @property
     def contiguous(self) -> bool:
-        """As `c_contiguous`."""
+        """Alias of `c_contiguous`."""
         return self.c_contiguous
 
     @property
     def forc(self) -> bool:
-        """Whether the elements follow each other in either order."""
+        """True if the elements are contiguous in C or Fortran order."""
         return self.c_contiguous or self.f_contiguous
 
     @property
     def fnc(self) -> bool:
-        """Whether they do in Fortran order only."""
+        """True if the elements are contiguous in Fortran order and not in C order."""
         return self.f_contiguous and not self.c_contiguous
 
     @property
     def behaved(self) -> bool:
-        """Whether the elements are aligned and may be written."""
+        """True if the array is aligned and writeable."""
         return self.aligned and self.writeable
 
     @property
     def carray(self) -> bool:
-        """Whether it behaves and is in C order."""
+        """True if the array is aligned, writeable and in C order."""
         return self.behaved and self.c_contiguous
 
     @property
     def farray(self) -> bool:
-        """Whether it behaves and is in Fortran order, not in C order."""
+        """True if the array is aligned, writeable and in Fortran order only."""
         return self.behaved and self.fnc
 
     @property
     def aligned(self) -> bool:
-        """Whether the elements lie where their dtype wants them; those of a record's field may not."""
+        """True if the elements are aligned for their dtype; fields of records may not be."""
         return handles.layout(self._handle).flags.aligned
 
     writebackifcopy = False
@@ -130,7 +133,7 @@ class Flags:
 
 
 class Flat:
-    """The elements of an array in C order; what `a.flat` returns, which is the only way to one."""
+    """Flat iterator over the elements of an array in C order, as `a.flat`."""
 
     __slots__ = ("_base", "_handle", "_position")
     _base: Any
@@ -142,7 +145,7 @@ class Flat:
 
     @classmethod
     def _over(cls, handle: Any, base: Any = None) -> "Flat":
-        """An iterator over an array, which may be another one (`base`) as it is broadcast."""
+        """Create an iterator over an array, which may be `base` broadcast."""
         if len(handle.shape) > 32:
             raise RuntimeError(
                 f"this function only supports 32 dimensions but the array has {len(handle.shape)}"
@@ -153,18 +156,18 @@ class Flat:
         return made
 
     @property
-    def base(self) -> Any:
-        """The array iterated over."""
+    def base(self) -> "ndarray":
+        """Array iterated over."""
         return self._base
 
     @property
     def index(self) -> int:
-        """How many elements have been taken."""
+        """Number of elements taken so far."""
         return self._position
 
     @property
     def coords(self) -> tuple[int, ...]:
-        """Where the next element is."""
+        """Coordinates of the next element."""
         return tuple(int(i) for i in onp.unravel_index(self._position, self._handle.shape))
 
     def __len__(self) -> int:
@@ -174,15 +177,16 @@ class Flat:
     def __iter__(self) -> Iterator[Any]:
         return self
 
-    def __next__(self) -> Any:
+    def __next__(self) -> "ndarray":
         if self._position >= len(self):
             raise StopIteration
         self._position += 1
         return self[self._position - 1]
 
     def _key(self, key: Any) -> Any:
-        """An index of ours along the one axis, from one that NumPy's own iterator takes; its errors
-        and warnings for others.
+        """Convert an index that NumPy's flat iterator accepts to one of the raveled array.
+
+        Other indices give its errors and warnings.
         """
         numpys = onp.array(handles.to_host(key)) if isinstance(key, Handle) else key
         handles.layout(self._handle).flat[numpys]
@@ -192,7 +196,7 @@ class Flat:
             return key
         return onp.arange(len(self)).flat[numpys]
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Any) -> "ndarray":
         host = handles.live(self._handle)
         if host is not None:
             found = host.flat[handles.to_host(key) if isinstance(key, Handle) else key]
@@ -236,9 +240,8 @@ class Flat:
             new = array_like.joined(new, flat.dtype)
             new = new if isinstance(new, Handle) else array_like.array_of(new)
         if isinstance(new, Handle) and not wanted.size:
-            onp.empty(0, handles.layout(new).dtype).astype(
-                flat.dtype
-            )  # which raises where that can't be
+            # Raise NumPy's error for an impossible cast.
+            onp.empty(0, handles.layout(new).dtype).astype(flat.dtype)
             return
         if type(wanted) is onp.bool_ and onp.shape(new):
             raise ValueError("Error setting single item of array.")
@@ -246,7 +249,7 @@ class Flat:
         if getattr(value.payload, "size", 1) != 1:
             value = execution.run(_cycled, [value], (wanted.shape,))
         flat[key] = handles.wrap(value) if hasattr(value.payload, "shape") else new
-        if flat._view is None:  # the elements don't lie in C order: the flat array was a copy
+        if flat._view is None:  # not in C order: the flat array is a copy
             self._handle[...] = lens.reshaped(flat, self._handle.shape)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> onp.ndarray[Any, Any]:
@@ -258,14 +261,14 @@ class Flat:
     def __delitem__(self, key: Any) -> None:
         raise TypeError("Cannot delete iterator elements")
 
-    def copy(self) -> Any:
-        """The elements as an array of one axis."""
+    def copy(self) -> "ndarray":
+        """Copy the elements to an array of one axis."""
         return lens.reshaped(self._handle, (-1,)).copy()
 
 
 @operator("_npi_cycled")
 def _cycled(xp: Any, a: Any, *, shape: Any) -> Any:
-    """The elements, again and again, until a shape is filled."""
+    """Repeat the elements until a shape is filled."""
     size = 1
     for n in shape:
         size *= n

@@ -1,16 +1,19 @@
-"""Floats: signs, roots, rounding, neighbours, and the parts that they are made of.
+"""Floating-point ufuncs: signs, roots, rounding, neighbours, mantissa and exponent.
 
 Each name is a ufunc: the operator is declared beside the function that users call.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
 from npcompat._internal.core.op import elementwise
-from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order
-from npcompat.numpy._ufunc import Out, call, positional_outs
+from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order, Out
+from npcompat.numpy._ufunc import call, positional_outs
 from npcompat.numpy._ufunc_methods import document
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 _fabs = elementwise("_npi_fabs", onp.fabs)
 
@@ -27,8 +30,8 @@ def fabs(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Absolute value, as a float.
+) -> "ndarray":
+    """Compute the absolute value as a float.
 
     Examples
     --------
@@ -53,8 +56,8 @@ def sign(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """-1, 0 or 1 by the sign; of a complex number, itself over its modulus.
+) -> "ndarray":
+    """Return the sign as -1, 0 or 1; of a complex number, x / abs(x).
 
     Examples
     --------
@@ -80,8 +83,8 @@ def copysign(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """The first operand with the sign of the second.
+) -> "ndarray":
+    """Copy the sign of the second operand to the first.
 
     Examples
     --------
@@ -107,8 +110,8 @@ def heaviside(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """0 below zero, 1 above it, and the second operand at zero.
+) -> "ndarray":
+    """Compute the Heaviside step function: 0 below zero, 1 above, the second operand at zero.
 
     Examples
     --------
@@ -133,8 +136,8 @@ def sqrt(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Non-negative square root; nan for negative reals.
+) -> "ndarray":
+    """Compute the non-negative square root; NaN for negative reals.
 
     Examples
     --------
@@ -159,8 +162,8 @@ def cbrt(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Cube root.
+) -> "ndarray":
+    """Compute the cube root.
 
     Examples
     --------
@@ -186,8 +189,8 @@ def hypot(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Length of the hypotenuse over two legs.
+) -> "ndarray":
+    """Compute the hypotenuse sqrt(x1**2 + x2**2) without overflow.
 
     Examples
     --------
@@ -212,8 +215,8 @@ def rint(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Round to the nearest integer, halves to the even one.
+) -> "ndarray":
+    """Round to the nearest integer, halves to even.
 
     Examples
     --------
@@ -238,8 +241,8 @@ def floor(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """The largest integer not above the operand.
+) -> "ndarray":
+    """Round down: the largest integer not above x.
 
     Examples
     --------
@@ -264,8 +267,8 @@ def ceil(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """The smallest integer not below the operand.
+) -> "ndarray":
+    """Round up: the smallest integer not below x.
 
     Examples
     --------
@@ -290,8 +293,8 @@ def trunc(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """The operand without its fractional part.
+) -> "ndarray":
+    """Truncate: round towards zero.
 
     Examples
     --------
@@ -317,8 +320,8 @@ def nextafter(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """The next float after the first operand, towards the second.
+) -> "ndarray":
+    """Return the next floating-point number after x1 towards x2.
 
     Examples
     --------
@@ -343,8 +346,8 @@ def spacing(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Distance to the next float away from zero.
+) -> "ndarray":
+    """Return the distance to the adjacent floating-point number away from zero.
 
     Examples
     --------
@@ -370,8 +373,8 @@ def ldexp(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """The first operand times two to the power of the second.
+) -> "ndarray":
+    """Compute x1 * 2**x2.
 
     Examples
     --------
@@ -398,8 +401,8 @@ def frexp(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Mantissa in [0.5, 1) and exponent of two.
+) -> "tuple[ndarray, ndarray]":
+    """Decompose into mantissa in [0.5, 1) and exponent of two.
 
     Examples
     --------
@@ -436,8 +439,8 @@ def modf(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Fractional and integral part.
+) -> "tuple[ndarray, ndarray]":
+    """Split into fractional and integral part.
 
     Examples
     --------

@@ -1,17 +1,19 @@
-"""Functions as methods of arrays: those that MXNet has beyond NumPy's, such as `x.exp()` and
-`x.softmax(axis=1)`.
-"""
+"""Methods of arrays beyond NumPy's that MXNet has, such as `x.exp()` and `x.softmax(axis=1)`."""
 
 import importlib
+from collections.abc import Callable
 from types import MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 
 class _Method:
-    """A function of `np` or `npx` as a method: looked up when it is asked for, since those modules
-    need arrays to begin with.
+    """Descriptor that makes a function of `np` or `npx` a method.
 
-    The class gives the function itself, with its signature and documentation.
+    The function is looked up on access, because those modules import the array class. Accessed
+    on the class, it is the function itself, with its signature and docstring.
     """
 
     __slots__ = ("_module", "_name")
@@ -22,18 +24,27 @@ class _Method:
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, array: Any, owner: type | None = None) -> Any:
-        function = getattr(importlib.import_module(self._module), self._name)
+    def __get__(self, array: Any, owner: type | None = None) -> "Callable[..., ndarray]":
+        function: Any = getattr(importlib.import_module(self._module), self._name)
         return function if array is None else MethodType(function, array)
+
+
+class _MethodOfAnything(_Method):
+    """Descriptor of a function that does not return one array."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def __get__(self, array: Any, owner: type | None = None) -> Any:
+            """Return the function as a method."""
 
 
 _NP, _NPX = "npcompat.numpy", "npcompat.numpy_extension"
 
 
 class Fluent:
-    """The functions of one array that can be called as its methods, by name; the other arguments
-    are the functions'.
-    """
+    """Mixin of functions that are methods of arrays; the array is the first argument."""
 
     __slots__ = ()
 
@@ -71,7 +82,7 @@ class Fluent:
     sign = _Method(_NP)
     sin = _Method(_NP)
     sinh = _Method(_NP)
-    split = _Method(_NP)
+    split = _MethodOfAnything(_NP)
     sqrt = _Method(_NP)
     square = _Method(_NP)
     tan = _Method(_NP)
@@ -96,26 +107,26 @@ class Fluent:
     slice_axis = _Method(_NPX)
     slice_like = _Method(_NPX)
     softmax = _Method(_NPX)
-    to_dlpack_for_read = _Method(_NPX)
-    to_dlpack_for_write = _Method(_NPX)
-    topk = _Method(_NPX)
+    to_dlpack_for_read = _MethodOfAnything(_NPX)
+    to_dlpack_for_write = _MethodOfAnything(_NPX)
+    topk = _MethodOfAnything(_NPX)
 
     # --- there is one kind of array
 
     @property
     def stype(self) -> str:
-        """MXNet's kind of storage: always dense, `default`."""
+        """MXNet's storage type: always 'default' (dense)."""
         return "default"
 
-    def tostype(self, stype: str) -> Any:
-        """The array in another kind of storage: itself, as there is only `default`."""
+    def tostype(self, stype: str) -> "ndarray":
+        """Convert to a storage type; returns the array, as 'default' is the only one."""
         if stype != "default":
             raise NotImplementedError(f"tostype({stype!r}): everything is dense")
-        return self
+        return cast("ndarray", self)
 
-    def as_np_ndarray(self) -> Any:
-        """The array as one with NumPy's semantics, which it has: itself."""
-        return self
+    def as_np_ndarray(self) -> "ndarray":
+        """Return the array itself, which has NumPy's semantics."""
+        return cast("ndarray", self)
 
     as_nd_ndarray = as_np_ndarray
 

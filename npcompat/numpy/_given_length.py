@@ -1,8 +1,7 @@
-"""Functions whose result is as long as values say, with a length that is given instead: `size=`,
-which compiled functions need.
+"""Functions with a data-dependent length that compiled functions fix with `size=`.
 
-A result of a given length begins with what was found, in order; what is found beyond that length is
-left out, and what lacks is filled.
+Results begin with the elements found, in order. Those beyond `size` are dropped; missing ones are
+filled.
 """
 
 import math
@@ -24,9 +23,7 @@ _bool, _int64 = onp.dtype(bool), onp.dtype("int64")
 
 
 def length(what: str, size: Any, fill_value: Any) -> int | None:
-    """The argument `size` of a function as a number, or None if it is not given; `fill_value` is of
-    no use without it.
-    """
+    """Return the argument `size` as a number, or None; `fill_value` needs it."""
     if size is None:
         if fill_value is not None:
             raise ValueError(
@@ -49,9 +46,7 @@ def _filling(what: str, fill_value: Any) -> Any:
 
 
 def _first(xp: Any, condition: Any, size: int) -> Any:
-    """The positions of the first elements that hold; where there are no more, the length of the
-    condition.
-    """
+    """Find the positions of the first true elements, padded with the condition's length."""
     return xp.searchsorted(xp.cumsum(condition), xp.arange(1, size + 1))
 
 
@@ -65,14 +60,14 @@ def _first(xp: Any, condition: Any, size: int) -> Any:
     differentiable=False,
 )
 def _nonzero(xp: Any, a: Any, fill_value: Any, *, size: int) -> Any:
-    """The positions of so many elements that are not zero, a row for each axis.
+    """Find the positions of `size` elements that are not zero, one row per axis.
 
     Parameters
     ----------
     fill_value : array of int
-        The position where there are no more elements: one, or one for each axis.
+        Padding index: one, or one for each axis.
     size : int
-        How many positions.
+        Number of indices.
     """
     found = _first(xp, xp.ravel(a), size)
     steps = [max(math.prod(a.shape[axis + 1 :]), 1) for axis in range(a.ndim)]
@@ -81,7 +76,7 @@ def _nonzero(xp: Any, a: Any, fill_value: Any, *, size: int) -> Any:
 
 
 def positions(what: str, a: ArrayLike, size: int, fill_value: Any) -> Any:
-    """The positions of the first elements that are not zero, a row for each axis."""
+    """Find the positions of the first `size` elements that are not zero, one row per axis."""
     a, filling = asarray(a), asarray(0 if fill_value is None else fill_value)
     if filling.dtype.kind not in "biu":
         raise TypeError(
@@ -106,14 +101,14 @@ def _kept(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 @operator("_npi_compress", rule=_kept)
 def _compress(xp: Any, condition: Any, a: Any, fill_value: Any, *, axis: int, size: int) -> Any:
-    """So many slices along an axis for which a condition holds.
+    """Select the first `size` slices along an axis for which a condition holds.
 
     Parameters
     ----------
     fill_value : array
-        What stands in each element where there are no more slices.
+        Padding value of missing slices.
     size : int
-        How many slices.
+        Number of slices.
     """
     condition = condition[: a.shape[axis]]
     count = condition.shape[0]
@@ -129,7 +124,7 @@ def _compress(xp: Any, condition: Any, a: Any, fill_value: Any, *, axis: int, si
 def slices(
     what: str, condition: ArrayLike, a: ArrayLike, axis: int, size: int, fill_value: Any
 ) -> Any:
-    """The first slices along an axis for which a condition holds."""
+    """Select the first `size` slices along an axis for which a condition holds."""
     condition, a = asarray(condition), asarray(a)
     axis = onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
     count = a.shape[axis]
@@ -160,19 +155,18 @@ def _unique_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resoluti
 def _unique(
     xp: Any, ar: Any, *fill_value: Any, size: int, axis: int | None = None, equal_nan: bool = True
 ) -> Any:
-    """So many distinct elements in ascending order, where each is first, which of them each element
-    is, and how often each occurs.
+    """Find distinct elements, ascending, with their first positions, inverse and counts.
 
     Parameters
     ----------
     *fill_value : array
-        What stands where there are no more elements; if not given, the least element.
+        Padding value of missing elements; the least element if not given.
     size : int
-        How many elements.
+        Number of elements.
     axis : int, optional
         Compare the slices along this axis; if not given, single elements.
     equal_nan : bool
-        Whether all nan count as one element.
+        If True, all NaN count as one element.
     """
     lines = xp.ravel(ar) if axis is None else xp.moveaxis(ar, axis, 0)
     count, width = lines.shape[0], math.prod(lines.shape[1:])
@@ -197,7 +191,7 @@ def _unique(
     if equal_nan and axis is None and ar.dtype.kind in "fcmM":
         differ = differ & ~(xp.isnan(ordered[1:]) & xp.isnan(ordered[:-1]))
     is_new = xp.concatenate([xp.ones(1, bool), xp.any(differ, axis=1)])
-    begins = _first(xp, is_new, size + 1)  # one more: an element ends where the next one begins
+    begins = _first(xp, is_new, size + 1)  # one more: the count needs the start of the next element
     exists = begins[:size] < count
     indices = xp.take_at(order, (xp.where(exists, begins[:size], 0),))
     inverse = xp.take_at(xp.cumsum(is_new) - 1, (xp.argsort(order),))
@@ -218,9 +212,7 @@ def _unique(
 def distinct(
     ar: ArrayLike, axis: Any, equal_nan: bool, size: int, fill_value: Any
 ) -> tuple[Any, ...]:
-    """The least distinct elements, where each is first, which of them each element is, and how
-    often each occurs.
-    """
+    """Find the least `size` distinct elements, with first positions, inverse and counts."""
     ar = asarray(ar)
     if axis is not None:
         axis = onp.lib.array_utils.normalize_axis_index(python.index(axis), ar.ndim)

@@ -1,7 +1,7 @@
-"""Arrays written as indices: `np.mgrid[0:3, 0:2]`, `np.ogrid`, `np.r_[1:4, 0, a]`, `np.c_`."""
+"""Grids and concatenation by indexing: `np.mgrid[0:3, 0:2]`, `np.ogrid`, `np.r_`, `np.c_`."""
 
 import inspect
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as onp
 
@@ -14,9 +14,14 @@ from npcompat.numpy._logic import result_type
 from npcompat.numpy._manipulation import ndim, swapaxes, transpose
 from npcompat.numpy._ranges import arange, linspace
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
+R_co = TypeVar("R_co", covariant=True)
+
 
 def _bound(x: Any) -> Any:
-    """The bound of a slice on the host: a grid's shape depends on it."""
+    """Read the bound of a slice on the host, because a grid's shape depends on it."""
     return handles.to_host(x)[()] if isinstance(x, Handle) else x
 
 
@@ -24,9 +29,10 @@ def _bounds(key: slice) -> slice:
     return slice(_bound(key.start), _bound(key.stop), _bound(key.step))
 
 
-class _Grid:
-    """`grid[start:stop:step, ...]`: the coordinates of a grid; an imaginary step says how many, the
-    end included.
+class _Grid(Generic[R_co]):
+    """Coordinates of a grid, as ``grid[start:stop:step, ...]``.
+
+    An imaginary step is the number of points, with the end included.
     """
 
     def __init__(self, numpys: Any, doc: str) -> None:
@@ -34,6 +40,10 @@ class _Grid:
         self.sparse: bool = numpys.sparse
         self.__doc__ = doc
 
+    @overload
+    def __getitem__(self, key: slice) -> "ndarray": ...
+    @overload
+    def __getitem__(self, key: tuple[slice, ...]) -> R_co: ...
     def __getitem__(self, key: Any) -> Any:
         slices = tuple(map(_bounds, key)) if isinstance(key, tuple) else _bounds(key)
         made = self._numpys[slices]
@@ -58,9 +68,9 @@ def _narrowed(made: onp.ndarray[Any, Any], carried: list[Any]) -> Any:
     return array_like.array_of(made.astype(dtypes.narrow(made.dtype, carried), copy=False))
 
 
-mgrid = _Grid(
+mgrid: "_Grid[ndarray]" = _Grid(
     onp.mgrid,
-    """The coordinates of a grid, one array for each axis, stacked: ``np.mgrid[start:stop:step, ...]``.
+    """Dense coordinate grid, one array per axis, stacked: ``np.mgrid[start:stop:step, ...]``.
 
     With an imaginary step such as ``5j`` there are that many, the end included.
 
@@ -73,9 +83,9 @@ mgrid = _Grid(
     array([0. , 0.5, 1. ])
     """,
 )
-ogrid = _Grid(
+ogrid: "_Grid[tuple[ndarray, ...]]" = _Grid(
     onp.ogrid,
-    """The coordinates of a grid as a tuple of arrays that broadcast against each other: ``np.ogrid[start:stop:step, ...]``.
+    """Open coordinate grid, a tuple of arrays that broadcast: ``np.ogrid[start:stop:step, ...]``.
 
     Examples
     --------
@@ -92,10 +102,10 @@ _SCALARS = (bool, int, float, complex, onp.generic)
 
 
 class _Joiner:
-    """`joiner[...]`: ranges, scalars and arrays one after the other along an axis.
+    """Concatenation along an axis by indexing, as ``joiner[...]``.
 
-    `axis` is where they are joined, `ndmin` how many axes each has at least, and `place` where an
-    array's own axes go among those added (-1: last).
+    `axis` is the axis to join, `ndmin` the least number of axes of each entry, and `place` the
+    position of an array's own axes among those added (-1: last).
     """
 
     def __init__(self, axis: int = 0, ndmin: int = 1, place: int = -1, doc: str = "") -> None:
@@ -105,24 +115,25 @@ class _Joiner:
     def __len__(self) -> int:
         return 0
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Any) -> "ndarray":
         if isinstance(key, str):
             frame = inspect.currentframe()
             caller = None if frame is None else frame.f_back
-            return onp.bmat(
+            bmat: Any = onp.bmat
+            return bmat(
                 key, *((caller.f_globals, caller.f_locals) if caller is not None else ({}, {}))
             )
         items = list(key) if isinstance(key, tuple) else [key]
         how = self
         if items and isinstance(items[0], str):
-            if items[0] in ("r", "c"):  # a matrix, which is NumPy's own
+            if items[0] in ("r", "c"):  # np.matrix is NumPy's own
                 return onp.r_[(items[0], *map(_as_numpys, items[1:]))]
             how = self._directed(items.pop(0))
         if any(isinstance(i, str) for i in items):
             raise ValueError("special directives must be the first entry.")
         parts = [how._part(i) for i in items]
         if not parts:
-            return concatenate(parts)  # raises what an empty list raises
+            return concatenate(parts)  # raises the error for an empty list
         common = result_type(
             *[
                 p if type(i) in (bool, int, float, complex) else p.dtype
@@ -134,9 +145,7 @@ class _Joiner:
         )
 
     def _directed(self, directive: str) -> "_Joiner":
-        """The joiner that a first entry such as `'0,2,1'` asks for: axis, least number of axes,
-        place.
-        """
+        """Parse a first entry such as `'0,2,1'`: axis, least number of axes, place."""
         words = directive.split(",")
         try:
             numbers = [int(w) for w in words]
@@ -189,10 +198,10 @@ def _as_numpys(item: Any) -> Any:
 
 
 r_ = _Joiner(
-    doc="""Ranges, scalars and arrays one after the other along the first axis: ``np.r_[1:4, 0, a]``.
+    doc="""Concatenate ranges, scalars and arrays along the first axis: ``np.r_[1:4, 0, a]``.
 
-    A first entry ``'axis,ndmin,place'`` says along which axis, how many axes each part has at least, and where its own
-    axes go among those.  ``'r'`` and ``'c'`` make a matrix, which is NumPy's own.
+    A first entry ``'axis,ndmin,place'`` sets the axis, the least number of axes of each part, and
+    the position of its own axes among those.  ``'r'`` and ``'c'`` create NumPy's own matrix.
 
     Examples
     --------
@@ -207,7 +216,7 @@ c_ = _Joiner(
     -1,
     2,
     0,
-    """Arrays side by side: each becomes a column if it has one axis.
+    """Concatenate arrays along the last axis; a 1-d array becomes a column.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Counting elements by value: histograms, bins."""
+"""Histograms, bin edges and counts of integers."""
 
 import operator as python
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -17,6 +17,9 @@ from npcompat.numpy._checks import flagged, refuse, shaping
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._statistics import diff
 from npcompat.numpy._typing import ArrayLike
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 _int64, _float64 = onp.dtype("int64"), onp.dtype("float64")
 
@@ -45,7 +48,7 @@ def _bincount_jax(xp: Any, x: Any, *weights: Any, length: int) -> Any:
     },
 )
 def counted(xp: Any, x: Any, *weights: Any, length: int) -> Any:
-    """How often each of the numbers below `length` occurs, or the sum of its weights.
+    """Count the occurrences of each number below `length`, or sum their weights.
 
     Parameters
     ----------
@@ -55,15 +58,15 @@ def counted(xp: Any, x: Any, *weights: Any, length: int) -> Any:
     return _bincount_jax(xp, x, *weights, length=length)
 
 
-def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int = 0) -> Any:
-    """How often each integer occurs, from 0 to the largest, or the sum of its weights.
+def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int = 0) -> "ndarray":
+    """Count the occurrences of each integer from 0 to the largest, or sum their weights.
 
     Parameters
     ----------
     x : array_like of int
         Integers that are not negative, along one axis.
     weights : array_like, optional
-        What each of them counts.
+        Weight of each of them.
     minlength : int
         Least length of the result.
 
@@ -129,7 +132,7 @@ def _binned(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 @operator("_npi_digitize", keeps_class=False, scalars=True, rule=_binned, differentiable=False)
 def _digitize(xp: Any, x: Any, bins: Any, *, right: bool = False) -> Any:
-    """The bin of each element, for ascending or descending edges."""
+    """Find the bin of each element, for ascending or descending edges."""
     side, count = ("left" if right else "right"), bins.shape[0]
     ascending = xp.searchsorted(bins, x, side)
     if count < 2:
@@ -139,21 +142,21 @@ def _digitize(xp: Any, x: Any, bins: Any, *, right: bool = False) -> Any:
 
 @operator("_npi_not_monotonic", pattern="reduction", differentiable=False)
 def not_monotonic(xp: Any, bins: Any, *, descending: bool = True) -> Any:
-    """Whether edges neither ascend nor (if that is allowed) descend.
+    """Return True if edges neither ascend nor (if that is allowed) descend.
 
     Parameters
     ----------
     bins : array
         Edges.
     descending : bool
-        Whether they may descend.
+        If True, they may descend.
     """
     falls = xp.any(bins[1:] < bins[:-1])
     return falls & xp.any(bins[1:] > bins[:-1]) if descending else falls
 
 
-def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> Any:
-    """In which bin each element lies: how many edges are at or below it.
+def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> "ndarray":
+    """Find the bin index of each element: the number of edges at or below it.
 
     Parameters
     ----------
@@ -162,7 +165,7 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> Any:
     bins : array_like
         The edges, ascending or descending.
     right : bool
-        Whether a bin contains its upper edge, instead of its lower one.
+        If True, a bin contains its upper edge instead of its lower one.
 
     Raises
     ------
@@ -204,7 +207,7 @@ def _edge_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution
 
 @operator("_npi_bin_edges", rule=_edge_types, differentiable=False)
 def spaced_edges(xp: Any, low: Any, high: Any, *, count: int, dtype: Any) -> Any:
-    """Edges of bins of one width; an empty interval is widened by one.
+    """Compute the edges of equal-width bins; an empty interval is widened by one.
 
     Parameters
     ----------
@@ -213,7 +216,7 @@ def spaced_edges(xp: Any, low: Any, high: Any, *, count: int, dtype: Any) -> Any
     high : array
         Right end.
     count : int
-        How many bins.
+        Number of bins.
     """
     empty = low == high
     low, high = xp.where(empty, low - 0.5, low), xp.where(empty, high + 0.5, high)
@@ -222,7 +225,7 @@ def spaced_edges(xp: Any, low: Any, high: Any, *, count: int, dtype: Any) -> Any
 
 @operator("_npi_not_finite", pattern="reduction", differentiable=False)
 def _not_finite(xp: Any, low: Any, high: Any) -> Any:
-    """Whether an end of an interval is not finite.
+    """Return True if an end of an interval is not finite.
 
     Parameters
     ----------
@@ -237,9 +240,8 @@ def _not_finite(xp: Any, low: Any, high: Any) -> Any:
 def _histogram_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     carried, rest = [dtypes.strong(t) for t in types[:2]], types[2:]
     together = onp.result_type(*carried)
-    exact = (
-        len(rest) > 1 and carried[0].kind in "iu" and carried[0] != onp.uint64
-    )  # integers may lie in bins between integers
+    # Compute in int64, so that integers in bins between integers stay exact.
+    exact = len(rest) > 1 and carried[0].kind in "iu" and carried[0] != onp.uint64
     kept = [None] * len(rest)
     return [_int64 if exact else together, together, *kept], dtypes.strong(types[-1]) if len(
         rest
@@ -260,10 +262,9 @@ def _histogram_on_host(xp: Any, a: Any, edges: Any, *rest: Any) -> Any:
     kernels={"numpy": _histogram_on_host},
 )
 def _histogram(xp: Any, a: Any, edges: Any, *rest: Any) -> Any:
-    """How many elements lie in each bin, or the sum of their weights; the last bin contains both
-    its edges.
+    """Count the elements in each bin, or sum their weights; the last bin is closed.
 
-    After the edges come both ends of the range, if its bins are of one width, and the weights, if
+    After the edges come both ends of the range, if its bins have one width, and the weights, if
     any.
 
     Parameters
@@ -283,7 +284,7 @@ def _histogram(xp: Any, a: Any, edges: Any, *rest: Any) -> Any:
         low, high = rest[:2]
         inside = ((a >= low) & (a <= high)) | ((low == high) & (a >= edges[0]) & (a <= edges[-1]))
         place = _bin_of_one_width(xp, a, edges, inside)
-    place = xp.where(inside, place, count)  # where nothing is added
+    place = xp.where(inside, place, count)  # dropped by `add_at`
     if len(rest) % 2:
         each = xp.ravel(rest[-1])
         return xp.add_at(xp.zeros((count,), each.dtype), (place,), each)
@@ -291,9 +292,7 @@ def _histogram(xp: Any, a: Any, edges: Any, *rest: Any) -> Any:
 
 
 def _bin_of_one_width(xp: Any, a: Any, edges: Any, inside: Any) -> Any:
-    """In which bin an element lies: by division, and by its edges where rounding has led beyond
-    them.
-    """
+    """Find the bin of each element by division, corrected by the edges for rounding."""
     last, known = edges.shape[0] - 2, xp.known(edges)
     if a.dtype == onp.int64 and type(known) is onp.ndarray and (width := _whole_width(known)):
         distance = a - int(known[0])
@@ -302,24 +301,22 @@ def _bin_of_one_width(xp: Any, a: Any, edges: Any, inside: Any) -> Any:
     first = edges[0].astype(wide)
     share = (a.astype(wide) - first) / (edges[-1].astype(wide) - first)
     place = xp.minimum(xp.where(inside, share * (last + 1), 0).astype(onp.int64), last)
-    place = place - (a < xp.take_at(edges, (place,)))  # never of what is inside the first bin
+    place = place - (a < xp.take_at(edges, (place,)))  # stays >= 0 in the first bin
     return place + ((a >= xp.take_at(edges, (place + 1,))) & (place != last))
 
 
 def _whole_width(edges: onp.ndarray[Any, Any]) -> int:
-    """The width of bins between integers, if all have the same, of which integers need not be
-    rounded; else 0.
-    """
-    if not (onp.abs(edges) < 2**52).all():  # (nor nan)
+    """Return the width of equal bins between integers, which need no rounding; else 0."""
+    if not (onp.abs(edges) < 2**52).all():  # False for NaN, too
         return 0
     width = int(edges[1] - edges[0])
     return width if (edges == int(edges[0]) + width * onp.arange(len(edges))).all() else 0
 
 
 def histogram_bin_edges(
-    a: ArrayLike, bins: Any = 10, range: Any = None, weights: Any = None
-) -> Any:
-    """The edges of the bins that `histogram` uses.
+    a: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None
+) -> "ndarray":
+    """Compute the bin edges that `histogram` uses.
 
     Examples
     --------
@@ -331,9 +328,7 @@ def histogram_bin_edges(
 
 
 def shown_edges(edges: Any, bins: Any, a: Any) -> Any:
-    """The edges as they are returned: those that were computed in the dtype that the default-float
-    rule gives.
-    """
+    """Convert edges to the dtype in which they are returned, by the default-float rule."""
     return (
         edges.astype(dtypes.narrow(edges.dtype, [a.dtype]))
         if isinstance(bins, str | int | onp.integer)
@@ -342,8 +337,9 @@ def shown_edges(edges: Any, bins: Any, a: Any) -> Any:
 
 
 def _edges(a: Any, bins: Any, range: Any, weights: Any) -> tuple[Any, list[Any]]:
-    """Edges, of float64 where NumPy would choose that, so that integers are binned exactly; and the
-    ends, of bins of one width.
+    """Compute the edges in NumPy's dtype, so that integers are binned exactly.
+
+    For bins of one width the ends of the range are returned, too.
     """
     if isinstance(bins, str):
         if weights is not None:
@@ -378,7 +374,7 @@ def _edges(a: Any, bins: Any, range: Any, weights: Any) -> tuple[Any, list[Any]]
 
 
 def ends_of(a: Any, range: Any) -> list[Any]:
-    """The first and the last edge: those given, or the least and the largest element."""
+    """Return the first and the last edge: as given, or the least and the largest element."""
     if range is not None:
         low, high = (
             v
@@ -404,22 +400,23 @@ def histogram(
     range: Any = None,
     density: bool | None = None,
     weights: ArrayLike | None = None,
-) -> tuple[Any, Any]:
-    """How many elements lie in each bin, and the bins' edges.
+) -> "tuple[ndarray, ndarray]":
+    """Compute a histogram: the number of elements in each bin, and the bin edges.
 
     Parameters
     ----------
     a : array_like
         The elements, of any shape.
     bins : int, str or array_like
-        How many bins of one width, the name of a rule that chooses (one of NumPy's; computed on the
+        Number of bins of one width, the name of one of NumPy's rules (computed on the
         host), or the edges.
     range : (float, float), optional
         First and last edge; the least and the largest element if not given.
     density : bool, optional
-        Whether to return a density, whose integral over the range is one, instead of counts.
+        If True, return a probability density, whose integral over the range is one, instead
+        of counts.
     weights : array_like, optional
-        What each element counts.
+        Weight of each element.
 
     Returns
     -------

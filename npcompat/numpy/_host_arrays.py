@@ -1,4 +1,4 @@
-"""The way to functions that NumPy itself runs on the host, and back."""
+"""Conversion of arguments and results for NumPy functions that run on the host."""
 
 import functools
 import types
@@ -13,7 +13,7 @@ from npcompat._internal.dispatch import array_like, handles
 
 
 def as_numpys(x: Any) -> Any:
-    """An array as NumPy's own, with its values; anything else, also in lists and tuples, as it is."""
+    """Convert arrays to NumPy arrays, also in lists and tuples; return others as they are."""
     if isinstance(x, Handle):
         if modes.current().recording and handles.read(x).node is not None:
             raise TypeError(
@@ -28,10 +28,10 @@ def as_numpys(x: Any) -> Any:
 
 
 def given_back(found: Any, carried: Sequence[onp.dtype[Any]] | None = None) -> Any:
-    """What NumPy returned, its arrays as arrays; instances of subclasses stay NumPy's.
+    """Convert NumPy's results to arrays; instances of subclasses stay NumPy's.
 
-    With the dtypes that the operands carry, floats of 64 bits that none of them has become the
-    default float.
+    If the operands' dtypes are `carried`, a float64 result becomes the default float unless an
+    operand is float64.
     """
     if type(found) is tuple or type(found) is list:
         return type(found)([given_back(f, carried) for f in found])
@@ -51,7 +51,7 @@ def by_numpy(
     kwargs: Mapping[str, Any],
     carried: Any = None,
 ) -> Any:
-    """A function of NumPy's on the values of our arrays; `carried` as for `given_back`."""
+    """Call a NumPy function on the values of our arrays; `carried` as for `given_back`."""
     return given_back(
         function(*map(as_numpys, args), **{name: as_numpys(a) for name, a in kwargs.items()}),
         carried,
@@ -59,7 +59,7 @@ def by_numpy(
 
 
 def on_host(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of NumPy's as one that takes and returns our arrays."""
+    """Wrap a NumPy function so that it takes and returns our arrays."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -72,7 +72,7 @@ _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, onp.ufunc, type(onp
 
 
 def functions_on_host(module: Any) -> dict[str, Any]:
-    """All public functions of a module of NumPy's, each as `on_host` makes it."""
+    """Wrap all public functions of a NumPy module with `on_host`."""
     found = {name: getattr(module, name) for name in module.__all__}
     return {name: on_host(f) for name, f in found.items() if isinstance(f, _FUNCTIONS)}
 

@@ -1,7 +1,7 @@
-"""Iteration over the elements of arrays: `ndenumerate`, `broadcast`, `nditer`."""
+"""Iterators over elements: `ndenumerate`, `broadcast`, `nditer`."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as onp
 
@@ -14,12 +14,16 @@ from npcompat.numpy._manipulation import broadcast_to
 from npcompat.numpy._typing import ArrayLike, Casting, Order
 from npcompat.numpy._unbound import unbound
 
+if TYPE_CHECKING:
+    from npcompat.numpy._flags import Flat
+    from npcompat.numpy._ndarray import ndarray
+
 flatiter = Flat
 iterable = onp.iterable
 
 
 class ndenumerate:
-    """Iterator over pairs of the position and the value of each element, in C order.
+    """Iterate over pairs of index and element in C order.
 
     Parameters
     ----------
@@ -39,7 +43,7 @@ class ndenumerate:
         self.iter = found.flat
         self._places = onp.ndindex(found.shape)
 
-    def __next__(self) -> tuple[tuple[int, ...], Any]:
+    def __next__(self) -> "tuple[tuple[int, ...], ndarray]":
         return next(self._places), next(self.iter)
 
     def __iter__(self) -> "ndenumerate":
@@ -47,8 +51,7 @@ class ndenumerate:
 
 
 class broadcast:
-    """Arrays broadcast against each other: the shape that they have together, and their elements in
-    step.
+    """Broadcast arrays against each other: the common shape, and an iterator over tuples.
 
     Parameters
     ----------
@@ -76,19 +79,19 @@ class broadcast:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The common shape."""
+        """Broadcast shape."""
         return self._numpys.shape
 
     @property
     def ndim(self) -> int:
-        """Number of axes of the common shape."""
+        """Number of axes of the broadcast shape."""
         return len(self.shape)
 
     nd = ndim
 
     @property
     def size(self) -> int:
-        """Number of elements of the common shape."""
+        """Number of elements of the broadcast shape."""
         return self._numpys.size
 
     @property
@@ -97,24 +100,24 @@ class broadcast:
         return len(self._arrays)
 
     @property
-    def iters(self) -> tuple[Any, ...]:
-        """For each array an iterator over its elements as they are broadcast."""
+    def iters(self) -> "tuple[Flat, ...]":
+        """Flat iterators over the broadcast arrays."""
         return tuple([Flat._over(broadcast_to(a, self.shape), a) for a in self._arrays])
 
     @property
     def index(self) -> int:
-        """How many tuples have been taken."""
+        """Number of tuples taken so far."""
         return self._index
 
     def reset(self, /) -> None:
-        """Begin again."""
+        """Restart the iteration."""
         self._index = 0
         self._running: tuple[Any, ...] | None = None
 
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+    def __iter__(self) -> "Iterator[tuple[ndarray, ...]]":
         return self
 
-    def __next__(self) -> tuple[Any, ...]:
+    def __next__(self) -> "tuple[ndarray, ...]":
         if self._index >= self.size:
             raise StopIteration
         if self._running is None:
@@ -127,18 +130,15 @@ class broadcast:
 
 
 class _Operands:
-    """The operands of iterators: what was given, what stands for each of them on the host, and what
-    the iterators made.
-    """
+    """Operands of `nditer`: the arrays given, their host arrays, and arrays it allocated."""
 
     def __init__(self, op: Any, op_flags: Any) -> None:
         self.several = isinstance(op, list | tuple)
         self.given: list[Any] = list(op) if self.several else [op]
         self.iterators = 0
         self._lent: list[tuple[Handle, Lent]] = []
-        self._memory: dict[
-            int, onp.ndarray[Any, Any]
-        ] = {}  # by the id of the array that owns the memory
+        # Keyed by the id of the array that owns the memory.
+        self._memory: dict[int, onp.ndarray[Any, Any]] = {}
         self._made: dict[int, Any] = {}
         flags = list(op_flags or ())
         each = [flags] * len(self.given) if not flags or isinstance(flags[0], str) else flags
@@ -161,8 +161,9 @@ class _Operands:
         self.written = [(self.given[i], self.hosts[i]) for i in copied]
 
     def _copied(self, root: Handle) -> bool:
-        """Find memory for an array that is written; whether that is a copy, because the array's own
-        can't be lent.
+        """Find host memory for a written array; return True if it is a copy.
+
+        It is a copy if the array's own memory can't be borrowed.
         """
         if id(root) not in self._memory:
             lent = lend(root)
@@ -174,8 +175,9 @@ class _Operands:
         return all([root is not lender for lender, _ in self._lent])
 
     def _host(self, handle: Handle, written: bool) -> onp.ndarray[Any, Any]:
-        """A view laid out as the array is, which can be written where the array itself can: views
-        are not asked of what they look at.
+        """Return a host view laid out as the array, writeable if the array is to be written.
+
+        Only the array's own read-only flag counts, not that of its base.
         """
         found = self._place(handle)
         if not written or (handle._extra is not None and handle._extra.readonly):
@@ -183,16 +185,14 @@ class _Operands:
         return found
 
     def _place(self, handle: Handle) -> onp.ndarray[Any, Any]:
-        """The part of the memory that an array means; views of one array become views of one
-        memory.
-        """
+        """Return the part of the memory that an array covers, so that views share one memory."""
         if handle._view is None:
             return self._memory[id(handle)][...]
         found: onp.ndarray[Any, Any] = handle._view.lens.on_host(self._place(handle._view.parent))
         return found
 
     def iterated(self, make: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        """What NumPy makes over the operands."""
+        """Create NumPy's iterator over the operands."""
         try:
             return make(self.hosts if self.several else self.hosts[0], *args, **options)
         except BaseException:
@@ -200,14 +200,12 @@ class _Operands:
             raise
 
     def write_back(self) -> None:
-        """Write what the iterator has written into copies into the arrays."""
+        """Copy what the iterator wrote into host copies back to the arrays."""
         for target, host in self.written:
             cast("Any", target)[...] = host
 
     def left(self) -> None:
-        """Told by each iterator when it ends: after the last one the arrays have their memory for
-        themselves.
-        """
+        """Write copies back; after the last iterator, return the borrowed memory."""
         self.write_back()
         self.iterators -= 1
         if self.iterators <= 0:
@@ -215,9 +213,7 @@ class _Operands:
                 take_back(root, lent)
 
     def result(self, i: int, host: onp.ndarray[Any, Any]) -> Any:
-        """An operand: the array that was given, NumPy's where it stands in for it, or the one that
-        the iterator made.
-        """
+        """Return an operand: the given array, NumPy's stand-in, or an allocated one."""
         given = self.given[i]
         if isinstance(given, Handle) or host is given:
             return given if host is self.hosts[i] else host
@@ -228,12 +224,12 @@ class _Operands:
 
 
 class nditer:
-    """NumPy's iterator over several arrays, run on the host.
+    """Iterate over several arrays in step with NumPy's nditer, on the host.
 
-    What it yields are NumPy's arrays, which look into the memory of ours, so that both see what is
-    written. It looks into copies of arrays on XLA, and of those whose writes are recorded: what is
-    written into these reaches the arrays when the iteration ends, which is at its end, at `close`,
-    at the end of a ``with`` block, or when the iterator is dropped. The results are in `operands`.
+    It yields NumPy arrays that share memory with ours, so that both see writes. Arrays on XLA,
+    and those whose writes are recorded, are copied. Writes to these copies reach the arrays
+    when the iteration ends: at its end, at `close`, at the end of a ``with`` block, or when the
+    iterator is deleted. The results are in `operands`.
 
     Parameters
     ----------
@@ -290,8 +286,8 @@ class nditer:
         self.__dict__.update(_numpys=numpys, _operands=operands, _ended=False)
 
     @property
-    def operands(self) -> tuple[Any, ...]:
-        """The arrays, those made by the iterator among them."""
+    def operands(self) -> "tuple[ndarray, ...]":
+        """Arrays iterated over, including those that the iterator allocated."""
         self._operands.write_back()
         return tuple(
             [self._operands.result(i, host) for i, host in enumerate(self._numpys.operands)]
@@ -328,14 +324,14 @@ class nditer:
             raise
 
     def iternext(self, /) -> bool:
-        """Go on to the next elements; False if there are none."""
+        """Advance to the next elements; return False if there are none."""
         going_on: bool = self._numpys.iternext()
         if not going_on:
             self._operands.write_back()
         return going_on
 
     def copy(self, /) -> "nditer":
-        """An iterator at the same place, over the same copies."""
+        """Return an iterator at the same position, over the same copies."""
         made = object.__new__(nditer)
         made._adopt(self._numpys.copy(), self._operands)
         return made
@@ -343,7 +339,7 @@ class nditer:
     __copy__ = copy
 
     def close(self, /) -> None:
-        """End the iteration: what was written reaches the arrays."""
+        """End the iteration and write copies back to the arrays."""
         if "_numpys" in self.__dict__:
             self._numpys.close()
             self._leave()
@@ -364,7 +360,7 @@ class nditer:
             return
         if self._operands.changes:
             self.close()
-        else:  # what was yielded may still look at NumPy's buffers
+        else:  # yielded arrays may still view NumPy's buffers
             self._leave()
 
 
@@ -379,7 +375,7 @@ def nested_iters(
     casting: Casting = "safe",
     buffersize: int = 0,
 ) -> tuple[nditer, ...]:
-    """Iterators for nested loops, the first over the first group of axes; see `nditer`.
+    """Create nested iterators, the first over the first group of axes; see `nditer`.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""Arrays put together and taken apart."""
+"""Concatenation, stacking, splitting, insertion and deletion."""
 
 import itertools
 import operator as python
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as onp
 
@@ -19,9 +19,12 @@ from npcompat.numpy._checks import check_casting, shaping
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
 from npcompat.numpy._manipulation import moveaxis, ndim, ravel
 from npcompat.numpy._selection import take
-from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike
+from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Out
 from npcompat.numpy._ufunc import _select_where, store
 from npcompat.numpy._unbound import remembering
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 # --- joining --------------------------------------------------------------------------------------
 
@@ -33,8 +36,9 @@ def _joined_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resoluti
 
 @operator("_npi_concatenate", order="K", rule=_joined_types, pattern="injective")
 def _concatenate(xp: Any, *arrays: Any, axis: Any = 0, dtype: Any = None, axes: int = 0) -> Any:
-    """Arrays one after the other along an axis, each with at least so many axes, of which
-    `atleast_1d` and its like put those that lack.
+    """Concatenate arrays along an axis, each expanded to at least `ndmin` axes.
+
+    Missing axes are added as `atleast_1d` and its siblings do.
     """
     raised = arrays if axes == 0 else [getattr(xp, f"atleast_{axes}d")(a) for a in arrays]
     return xp.concatenate(raised, axis=axis)
@@ -42,7 +46,7 @@ def _concatenate(xp: Any, *arrays: Any, axis: Any = 0, dtype: Any = None, axes: 
 
 @operator("_npi_stack", order="K", rule=_joined_types, pattern="injective")
 def _stack(xp: Any, *arrays: Any, axis: int = 0, dtype: Any = None) -> Any:
-    """Arrays of one shape along a new axis."""
+    """Stack arrays of one shape along a new axis."""
     return xp.stack(arrays, axis=axis)
 
 
@@ -55,7 +59,7 @@ def _join(
     casting: Casting,
     *others: Any,
 ) -> Any:
-    """Join arrays, with the arguments that `concatenate` and `stack` share, and other attributes."""
+    """Join arrays with the arguments that `concatenate` and `stack` share."""
     what = op.name.removeprefix("_npi_")
     if not arrays:
         raise ValueError(f"need at least one array to {what}")
@@ -102,7 +106,8 @@ def _listed(arrays: Any, what: str) -> list[Any]:
         arrays = arrays if arrays.shape else None
     elif not hasattr(arrays, "__getitem__"):
         raise TypeError(
-            f'{what}: arrays to stack must be passed as a "sequence" type such as list or tuple, got {type(arrays).__name__}'
+            f'{what}: arrays to stack must be passed as a "sequence" type such as list or tuple, '
+            f"got {type(arrays).__name__}"
         )
     if arrays is None:
         raise TypeError(f"{what}: iteration over a 0-d array")
@@ -111,15 +116,15 @@ def _listed(arrays: Any, what: str) -> list[Any]:
 
 @remembering
 def concatenate(
-    arrays: Any,
+    arrays: ArrayLike,
     /,
     axis: int | None = 0,
-    out: Any = None,
+    out: Out = None,
     *,
     dtype: DTypeLike = None,
     casting: Casting = "same_kind",
-) -> Any:
-    """Arrays one after the other along an axis.
+) -> "ndarray":
+    """Concatenate arrays along an existing axis.
 
     Parameters
     ----------
@@ -128,11 +133,11 @@ def concatenate(
     axis : int, optional
         The axis; with None, all elements of each array in C order.
     out : ndarray, optional
-        Where the result is written.
+        Array to write the result into.
     dtype : dtype, optional
         Dtype of the result; not together with `out`.
     casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}
-        Which casts to `dtype` or to that of `out` are allowed.
+        Casting rule for casts to `dtype` or to that of `out`.
 
     Raises
     ------
@@ -152,14 +157,14 @@ concat = concatenate
 
 @remembering
 def stack(
-    arrays: Any,
+    arrays: ArrayLike,
     axis: int = 0,
-    out: Any = None,
+    out: Out = None,
     *,
     dtype: DTypeLike = None,
     casting: Casting = "same_kind",
-) -> Any:
-    """Arrays of one shape along a new axis; the arguments are those of `concatenate`.
+) -> "ndarray":
+    """Stack arrays of one shape along a new axis; the arguments are those of `concatenate`.
 
     Examples
     --------
@@ -177,7 +182,7 @@ def _raised(
     dtype: DTypeLike = None,
     casting: Casting = "same_kind",
 ) -> Any:
-    """Arrays joined along an axis of those of which each has as many axes, in one operation."""
+    """Expand arrays to a number of axes and concatenate them, in one operation."""
     lacking = any([a.ndim < axes for a in parts])
     return _join(_concatenate, parts, axis, None, dtype, casting, axes if lacking else 0)
 
@@ -187,8 +192,8 @@ def _arrays(tup: Any, what: str) -> list[Any]:
 
 
 @remembering
-def vstack(tup: Any, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> Any:
-    """Arrays on top of each other: along the first of at least two axes.
+def vstack(tup: ArrayLike, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> "ndarray":
+    """Stack arrays vertically: along the first of at least two axes.
 
     Examples
     --------
@@ -199,8 +204,10 @@ def vstack(tup: Any, *, dtype: DTypeLike = None, casting: Casting = "same_kind")
     return _raised(_arrays(tup, "vstack"), 2, 0, dtype, casting)
 
 
-def row_stack(tup: Any, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> Any:
-    """Another name of `vstack`, deprecated as in NumPy."""
+def row_stack(
+    tup: ArrayLike, *, dtype: DTypeLike = None, casting: Casting = "same_kind"
+) -> "ndarray":
+    """Alias of `vstack`, deprecated as in NumPy."""
     warnings.warn(
         "`row_stack` alias is deprecated. Use `np.vstack` directly.",
         DeprecationWarning,
@@ -210,8 +217,8 @@ def row_stack(tup: Any, *, dtype: DTypeLike = None, casting: Casting = "same_kin
 
 
 @remembering
-def hstack(tup: Any, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> Any:
-    """Arrays side by side: along the second axis, the first if they have only one.
+def hstack(tup: ArrayLike, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> "ndarray":
+    """Stack arrays horizontally: along the second axis, the first of vectors.
 
     Examples
     --------
@@ -223,8 +230,8 @@ def hstack(tup: Any, *, dtype: DTypeLike = None, casting: Casting = "same_kind")
 
 
 @remembering
-def dstack(tup: Any) -> Any:
-    """Arrays behind each other: along the third of at least three axes.
+def dstack(tup: ArrayLike) -> "ndarray":
+    """Stack arrays in depth: along the third of at least three axes.
 
     Examples
     --------
@@ -235,8 +242,8 @@ def dstack(tup: Any) -> Any:
     return _raised(_arrays(tup, "dstack"), 3, 2)
 
 
-def column_stack(tup: Any) -> Any:
-    """Vectors as the columns of a matrix; matrices are put side by side.
+def column_stack(tup: ArrayLike) -> "ndarray":
+    """Stack vectors as the columns of a matrix; matrices are put side by side.
 
     Examples
     --------
@@ -250,9 +257,11 @@ def column_stack(tup: Any) -> Any:
     return concatenate(parts, 1)
 
 
-def block(arrays: Any) -> Any:
-    """An array from nested lists of blocks: the innermost lists are joined along the last axis, the
-    next along the one before.
+def block(arrays: ArrayLike) -> "ndarray":
+    """Assemble an array from nested lists of blocks.
+
+    The innermost lists are concatenated along the last axis, the next ones along the axis
+    before.
 
     Examples
     --------
@@ -285,7 +294,7 @@ def _leaves(part: Any) -> Iterable[Any]:
 
 
 def _depth(part: Any, path: tuple[int, ...], empty: list[str]) -> int:
-    """How deep lists are nested, the same everywhere; notes where they are empty."""
+    """Return the depth of nested lists, which must be uniform; record empty ones."""
     where = "arrays" + "".join(f"[{i}]" for i in path)
     if isinstance(part, tuple):
         raise TypeError(
@@ -313,9 +322,10 @@ def _depth(part: Any, path: tuple[int, ...], empty: list[str]) -> int:
 # --- splitting ------------------------------------------------------------------------------------
 
 
-def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Parts along an axis: so many (of lengths that differ by at most one), or cut at positions;
-    views.
+def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> "list[ndarray]":
+    """Split along an axis into parts of nearly equal length, or at positions; views.
+
+    The lengths differ by at most one.
 
     Examples
     --------
@@ -345,8 +355,8 @@ def _is_count(sections: Any) -> bool:
     return not hasattr(sections, "__len__") or (hasattr(sections, "ndim") and sections.ndim == 0)
 
 
-def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Parts along an axis: so many equal ones, or cut at positions; views.
+def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> "list[ndarray]":
+    """Split along an axis into equal parts, or at positions; views.
 
     Raises
     ------
@@ -366,8 +376,8 @@ def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     return array_split(ary, indices_or_sections, axis)
 
 
-def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
-    """Parts side by side: `split` along the second axis, the first if there is only one.
+def hsplit(ary: ArrayLike, indices_or_sections: Any) -> "list[ndarray]":
+    """Split horizontally: along the second axis, the first of vectors.
 
     Examples
     --------
@@ -380,8 +390,8 @@ def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
     return split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
 
 
-def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
-    """Parts on top of each other: `split` along the first axis of at least two.
+def vsplit(ary: ArrayLike, indices_or_sections: Any) -> "list[ndarray]":
+    """Split vertically: along the first axis of at least two.
 
     Examples
     --------
@@ -394,8 +404,8 @@ def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
     return split(ary, indices_or_sections, 0)
 
 
-def dsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
-    """Parts behind each other: `split` along the third axis.
+def dsplit(ary: ArrayLike, indices_or_sections: Any) -> "list[ndarray]":
+    """Split in depth: along the third axis.
 
     Examples
     --------
@@ -408,8 +418,8 @@ def dsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
     return split(ary, indices_or_sections, 2)
 
 
-def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Any, ...]:
-    """The slices along an axis, without it; views.
+def unstack(x: ArrayLike, /, *, axis: int = 0) -> "tuple[ndarray, ...]":
+    """Unpack the slices along an axis, which is removed; views.
 
     Examples
     --------
@@ -426,8 +436,8 @@ def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Any, ...]:
 # --- adding and removing elements -----------------------------------------------------------------
 
 
-def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Any:
-    """A new array with values after the last ones, along an axis or after raveling both.
+def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> "ndarray":
+    """Append values along an axis, or after raveling both; a new array.
 
     Examples
     --------
@@ -440,7 +450,7 @@ def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Any:
 
 
 def _removed(obj: Any, length: int, axis: int) -> onp.ndarray[Any, Any]:
-    """Whether each position along an axis stays."""
+    """Return a mask of the positions along an axis that stay."""
     keep = onp.ones(length, bool)
     if isinstance(obj, slice):
         keep[obj] = False
@@ -466,9 +476,8 @@ def _removed(obj: Any, length: int, axis: int) -> onp.ndarray[Any, Any]:
     return keep
 
 
-def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> Any:
-    """A new array without the positions that an int, a slice, integers, or a mask names along an
-    axis.
+def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> "ndarray":
+    """Delete the positions that an int, a slice, integers or a mask selects; a new array.
 
     Examples
     --------
@@ -482,17 +491,17 @@ def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> Any:
     return take(arr, onp.flatnonzero(_removed(obj, arr.shape[axis], axis)), axis)
 
 
-def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> Any:
-    """A new array with values in front of positions along an axis.
+def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> "ndarray":
+    """Insert values before positions along an axis; a new array.
 
     Parameters
     ----------
     arr : array_like
         The array.
     obj : int, slice, or array_like of int or bool
-        In front of which positions of `arr`.
+        Positions of `arr` before which to insert.
     values : array_like
-        What to insert; cast to the dtype of `arr`, broadcast to the place.
+        Values to insert; cast to the dtype of `arr`, broadcast to the place.
     axis : int, optional
         The axis; if not given, the elements of all axes in C order.
 
@@ -527,7 +536,7 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
         )
     new: Any = values if isinstance(values, Handle) else asarray(values, arr.dtype)
     count = positions.size
-    if count == 1:  # the values may be several slices
+    if count == 1:  # `values` may hold several slices
         new = new.reshape((1,) * (arr.ndim - new.ndim) + new.shape)
         new = moveaxis(new, 0, axis) if positions.ndim == 0 else new
         count = new.shape[axis]
@@ -544,7 +553,7 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
 def copyto(
     dst: Any, src: ArrayLike, casting: Casting = "same_kind", where: ArrayLike = True
 ) -> None:
-    """Write values into an array, where a mask holds; both are broadcast to the array's shape.
+    """Copy values into an array, where a mask is True; both are broadcast to its shape.
 
     Parameters
     ----------
@@ -553,9 +562,9 @@ def copyto(
     src : array_like
         The values.
     casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}
-        Which casts to the dtype of `dst` are allowed.
+        Casting rule for casts to the dtype of `dst`.
     where : array_like of bool
-        Where values are written.
+        Mask of the elements to write.
 
     Examples
     --------
@@ -583,11 +592,10 @@ def copyto(
     if src is dst or (
         isinstance(src, Handle) and root_of(src) is root_of(dst) and _same_elements(src, dst)
     ):
-        return  # also where it may not be written, as in NumPy
+        return  # no error even if it is read-only, as in NumPy
     if type(src) in (bool, int, float, complex):
-        onp.copyto(
-            onp.empty((), target.dtype), src, casting
-        )  # which raises, or warns, where that is due
+        # Let NumPy raise or warn for an impossible cast.
+        onp.copyto(onp.empty((), target.dtype), cast("Any", src), casting)
     else:
         src = asarray(src)
         if not onp.can_cast(src.dtype, target.dtype, casting):
@@ -607,8 +615,9 @@ def copyto(
 
 
 def _same_elements(a: Handle, b: Handle) -> bool:
-    """Whether two views of one array look at the same elements in the same way; single ones without
-    axes NumPy writes in any case.
+    """Return True if two views of one array show the same elements in the same order.
+
+    NumPy writes single elements without axes in any case.
     """
     first, second = [handles.layout(x).__array_interface__ for x in (a, b)]
     if first["data"][0] != second["data"][0]:

@@ -1,7 +1,7 @@
-"""Histograms of several variables."""
+"""Histograms in several dimensions."""
 
 import operator as python
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -16,14 +16,17 @@ from npcompat.numpy._sorting import searchsorted
 from npcompat.numpy._statistics import diff
 from npcompat.numpy._typing import ArrayLike
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
 
 def _several(bins: Any) -> bool:
-    """Whether these are several bins, or edges, and not a number."""
+    """Return True for a sequence of bins or edges, not a number."""
     return hasattr(bins, "__len__") and getattr(bins, "ndim", 1) > 0
 
 
 def _checked(bins: Any, i: int) -> Any:
-    """The bins of one variable: a number or edges."""
+    """Check the bins of one variable: a number or edges."""
     if not _several(bins):
         if bins < 1:
             raise ValueError(f"`bins[{i}]` must be positive, when an integer")
@@ -38,7 +41,7 @@ def _checked(bins: Any, i: int) -> Any:
 
 
 def _edges(x: Any, bins: Any, range: Any, i: int) -> Any:
-    """The edges along an axis, of float64 where NumPy would choose that."""
+    """Compute the edges along an axis in the dtype that NumPy would choose."""
     if not isinstance(bins, int):
         message = f"`bins[{i}]` must be monotonically increasing, when an array"
         refuse(not_monotonic, (bins,), (False,), ValueError, message)
@@ -60,21 +63,21 @@ def histogramdd(
     range: Any = None,
     density: bool | None = None,
     weights: ArrayLike | None = None,
-) -> tuple[Any, list[Any]]:
-    """How many points lie in each cell of a grid, and the grid's edges.
+) -> "tuple[ndarray, list[ndarray]]":
+    """Compute a multidimensional histogram: the number of points in each cell, and edges.
 
     Parameters
     ----------
     sample : array_like
         The points, one in each row; or a list of their coordinates along each axis.
     bins : int or sequence
-        How many bins along each axis, or their edges.
+        Number of bins along each axis, or their edges.
     range : sequence of pairs, optional
         First and last edge along each axis; None for the least and the largest coordinate.
     density : bool, optional
-        Whether to return a density, whose integral is one, instead of counts.
+        If True, return a probability density, whose integral is one, instead of counts.
     weights : array_like, optional
-        What each point counts.
+        Weight of each point.
 
     Examples
     --------
@@ -128,7 +131,7 @@ def histogramdd(
 def _of_histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> tuple[Any, ...]:
-    """The arguments of `histogram2d` that may be arrays."""
+    """Return the arguments of `histogram2d` that may be arrays."""
     return x, y, weights, *(bins if isinstance(bins, list | tuple) and len(bins) == 2 else (bins,))
 
 
@@ -140,15 +143,15 @@ def histogram2d(
     range: Any = None,
     density: bool | None = None,
     weights: ArrayLike | None = None,
-) -> tuple[Any, Any, Any]:
-    """How many points of a plane lie in each cell of a grid, and the edges along both axes.
+) -> "tuple[ndarray, ndarray, ndarray]":
+    """Compute the 2-D histogram of points in a plane, and the edges along both axes.
 
     Parameters
     ----------
     x, y : array_like
         The points' coordinates.
     bins : int, array_like, or a pair of these
-        How many bins, or their edges.
+        Number of bins, or their edges.
     range, density, weights
         As for `histogramdd`.
 
@@ -158,7 +161,9 @@ def histogram2d(
     array([[1., 1.],
            [0., 1.]])
     """
-    if len(x) != len(y):
+    abscissae: Any = x
+    ordinates: Any = y
+    if len(abscissae) != len(ordinates):
         raise ValueError("x and y must have the same length.")
     if not _several(bins):
         bins = [bins, bins]

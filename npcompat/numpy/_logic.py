@@ -1,10 +1,8 @@
-"""Questions about arrays and dtypes: equality within tolerances, kinds, shared memory; real and
-imaginary parts.
-"""
+"""Tolerant equality, type predicates, memory overlap, and real and imaginary parts."""
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -21,6 +19,9 @@ from npcompat.numpy._filled import zeros
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike
 from npcompat.numpy._unbound import unbound
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
 # --- closeness ------------------------------------------------------------------------------------
 
 
@@ -33,16 +34,16 @@ def _close_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolutio
     "_npi_isclose", scalars=True, rule=_close_types, pattern="broadcast", differentiable=False
 )
 def _isclose(xp: Any, a: Any, b: Any, rtol: Any, atol: Any, *, equal_nan: bool = False) -> Any:
-    """Whether the operands are equal within tolerances.
+    """Return True where operands are equal within tolerances.
 
     Parameters
     ----------
     rtol : array
-        How far, as a part of `b`.
+        Tolerance relative to `b`.
     atol : array
-        How far besides.
+        Absolute tolerance.
     equal_nan : bool
-        Whether nan is close to nan.
+        If True, NaN is close to NaN.
     """
     if a.dtype == onp.bool_:
         a, b = xp.astype(a, onp.int8), xp.astype(b, onp.int8)
@@ -58,8 +59,8 @@ def isclose(
     rtol: ArrayLike = 1.0e-5,
     atol: ArrayLike = 1.0e-8,
     equal_nan: bool = False,
-) -> Any:
-    """Whether `|a - b| <= atol + rtol * |b|`, element by element.
+) -> "ndarray":
+    """Return True where `|a - b| <= atol + rtol * |b|`, element by element.
 
     Examples
     --------
@@ -68,7 +69,7 @@ def isclose(
     """
     if not all([0 <= t < onp.inf for t in (rtol, atol) if isinstance(t, int | float)]):
         warnings.warn(
-            f"One of rtol or atol is not valid, atol: {atol}, rtol: {rtol}",
+            f"One of rtol or atol is not valid, atol: {atol!r}, rtol: {rtol!r}",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -76,9 +77,9 @@ def isclose(
 
 
 def _answer(holds: Any) -> bool:
-    """An array of one bool as Python's; as it is in a compiled function, where it is not known."""
+    """Convert a 0-d bool array to Python's bool, unless it is traced."""
     if modes.current().trace is not None and xla.is_tracer(_handles.read(holds).payload):
-        return holds  # type: ignore[no-any-return]
+        return holds
     return bool(holds)
 
 
@@ -89,8 +90,7 @@ def allclose(
     atol: ArrayLike = 1.0e-8,
     equal_nan: bool = False,
 ) -> bool:
-    """Whether all elements are close, see `isclose`; in a compiled function the answer is a 0-d
-    array.
+    """Return True if all elements are close, see `isclose`; a 0-d array when compiled.
 
     Examples
     --------
@@ -101,8 +101,7 @@ def allclose(
 
 
 def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool:
-    """Whether both have one shape and the same elements; in a compiled function the answer is a 0-d
-    array.
+    """Return True if shapes and elements are equal; a 0-d array when compiled.
 
     Examples
     --------
@@ -116,13 +115,12 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool:
         return onp.array_equal(_handles.to_host(a1), _handles.to_host(a2), equal_nan)
     same = a1 == a2
     if equal_nan and dtypes.is_inexact(a1.dtype) and dtypes.is_inexact(a2.dtype):
-        same = same | ((a1 != a1) & (a2 != a2))  # only nan differs from itself
+        same = same | ((a1 != a1) & (a2 != a2))  # NaN != NaN
     return _answer(same.all())
 
 
 def array_equiv(a1: ArrayLike, a2: ArrayLike) -> bool:
-    """Whether both have the same elements once broadcast; in a compiled function the answer is a
-    0-d array.
+    """Return True if arrays are equal once broadcast; a 0-d array when compiled.
 
     Examples
     --------
@@ -141,15 +139,13 @@ def array_equiv(a1: ArrayLike, a2: ArrayLike) -> bool:
 
 
 def _type_of(x: Any) -> Any:
-    """The class of elements: what the dtype says, be it another library's, or what an array of the
-    values has.
-    """
+    """Return the scalar type of the elements, also of other libraries' arrays."""
     found = getattr(getattr(x, "dtype", None), "type", None)
     return asarray(x).dtype.type if found is None else found
 
 
 def iscomplexobj(x: Any) -> bool:
-    """Whether the dtype is complex.
+    """Return True if the dtype is complex.
 
     Examples
     --------
@@ -160,7 +156,7 @@ def iscomplexobj(x: Any) -> bool:
 
 
 def isrealobj(x: Any) -> bool:
-    """Whether the dtype is not complex.
+    """Return True if the dtype is not complex.
 
     Examples
     --------
@@ -170,8 +166,8 @@ def isrealobj(x: Any) -> bool:
     return not iscomplexobj(x)
 
 
-def iscomplex(x: ArrayLike) -> Any:
-    """Whether the imaginary part is not zero, element by element.
+def iscomplex(x: ArrayLike) -> "ndarray":
+    """Return True where the imaginary part is not zero, element by element.
 
     Examples
     --------
@@ -182,8 +178,8 @@ def iscomplex(x: ArrayLike) -> Any:
     return x.imag != 0 if iscomplexobj(x) else _handles.as_scalar(zeros(x.shape, bool))
 
 
-def isreal(x: ArrayLike) -> Any:
-    """Whether the imaginary part is zero, element by element.
+def isreal(x: ArrayLike) -> "ndarray":
+    """Return True where the imaginary part is zero, element by element.
 
     Examples
     --------
@@ -194,7 +190,7 @@ def isreal(x: ArrayLike) -> Any:
 
 
 def isscalar(element: Any) -> bool:
-    """Whether the argument is a scalar, not an array.
+    """Return True for a scalar, False for an array.
 
     Examples
     --------
@@ -204,8 +200,8 @@ def isscalar(element: Any) -> bool:
     return not isinstance(element, late_bound.ndarray) and onp.isscalar(element)
 
 
-def real(val: ArrayLike) -> Any:
-    """The real part: a view of a complex array.
+def real(val: Any) -> "ndarray":
+    """Return the real part: a view of a complex array.
 
     Examples
     --------
@@ -215,8 +211,8 @@ def real(val: ArrayLike) -> Any:
     return val.real if hasattr(val, "real") else asarray(val).real
 
 
-def imag(val: ArrayLike) -> Any:
-    """The imaginary part: a view of a complex array.
+def imag(val: Any) -> "ndarray":
+    """Return the imaginary part: a view of a complex array.
 
     Examples
     --------
@@ -228,7 +224,7 @@ def imag(val: ArrayLike) -> Any:
 
 def _angle_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     dtype = dtypes.strong(types[0])
-    if not dtypes.is_inexact(dtype):  # arctan2 of it and zero; a bool counts as an int
+    if not dtypes.is_inexact(dtype):  # arctan2(0, x); a bool counts as an int
         dtype = dtypes.narrow(
             onp.arctan2.resolve_dtypes(
                 (onp.dtype(int) if dtype.kind == "b" else dtype,) * 2 + (None,)
@@ -240,18 +236,18 @@ def _angle_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolutio
 
 @operator("_npi_angle", scalars=True, rule=_angle_types, pattern="elementwise")
 def _angle(xp: Any, z: Any, *, deg: bool = False) -> Any:
-    """The angle of a complex number.
+    """Compute the angle (argument) of a complex number.
 
     Parameters
     ----------
     deg : bool
-        Whether in degrees.
+        If True, in degrees.
     """
     return xp.angle(z, deg)
 
 
-def angle(z: ArrayLike, deg: bool = False) -> Any:
-    """The angle of complex numbers, in radians in (-pi, pi], or in degrees.
+def angle(z: ArrayLike, deg: bool = False) -> "ndarray":
+    """Compute the angle (argument) of complex numbers: radians in (-pi, pi], or degrees.
 
     Examples
     --------
@@ -265,16 +261,16 @@ def angle(z: ArrayLike, deg: bool = False) -> Any:
 def _nan_to_num(
     xp: Any, x: Any, *, nan: float = 0.0, posinf: Any = None, neginf: Any = None
 ) -> Any:
-    """nan and infinities replaced.
+    """Replace NaN and infinities by numbers.
 
     Parameters
     ----------
     nan : float
-        In the place of nan.
+        Replacement of NaN.
     posinf : float, optional
-        In the place of infinity; None: the greatest number.
+        Replacement of infinity; None: the greatest number.
     neginf : float, optional
-        In the place of minus infinity; None: the least number.
+        Replacement of minus infinity; None: the least number.
     """
     return xp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
@@ -285,8 +281,8 @@ def nan_to_num(
     nan: float = 0.0,
     posinf: float | None = None,
     neginf: float | None = None,
-) -> Any:
-    """nan replaced by a number (zero), infinities by numbers (the largest ones).
+) -> "ndarray":
+    """Replace NaN by a number (zero) and infinities by numbers (the largest ones).
 
     With ``copy=False`` the array itself is changed.
 
@@ -298,15 +294,16 @@ def nan_to_num(
     result = apply(_nan_to_num, (x,), (nan, posinf, neginf))
     if copy or not isinstance(x, Handle):
         return result
-    x[...] = result  # type: ignore[index]
-    return x
+    target: Any = x
+    target[...] = result
+    return target
 
 
 # --- dtypes ---------------------------------------------------------------------------------------
 
 
 def can_cast(from_: Any, to: DTypeLike, casting: Casting = "safe") -> bool:
-    """Whether a cast between dtypes is allowed under a rule.
+    """Return True if a cast between dtypes is allowed under a casting rule.
 
     Examples
     --------
@@ -328,8 +325,8 @@ def can_cast(from_: Any, to: DTypeLike, casting: Casting = "safe") -> bool:
 
 
 @unbound
-def promote_types(type1: DTypeLike, type2: DTypeLike, /) -> Any:
-    """The smallest dtype to which both can be cast.
+def promote_types(type1: DTypeLike, type2: DTypeLike, /) -> onp.dtype[Any]:
+    """Return the smallest dtype to which both can be cast (type promotion).
 
     Examples
     --------
@@ -339,8 +336,8 @@ def promote_types(type1: DTypeLike, type2: DTypeLike, /) -> Any:
     return onp.promote_types(dtypes.canonical(type1), dtypes.canonical(type2))
 
 
-def result_type(*arrays_and_dtypes: Any) -> Any:
-    """The dtype that an operation on the arguments would have.
+def result_type(*arrays_and_dtypes: Any) -> onp.dtype[Any]:
+    """Return the result dtype of an operation on the arguments (type promotion).
 
     Examples
     --------
@@ -366,13 +363,14 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
 
 
 def _overlap(question: Any, a: Any, b: Any, max_work: int) -> bool:
-    """NumPy's answer; arrays of different owners share nothing, although their values may lie in
-    one buffer until they are written.
+    """Ask NumPy for memory overlap of two arrays.
+
+    Arrays with different owners never overlap, although their values may share a buffer until
+    one is written.
     """
     handles = [x for x in (a, b) if isinstance(x, Handle)]
-    lent = all(
-        [type(root_of(x)._value) is Lent for x in handles]
-    )  # to an iterator, whose arrays are NumPy's
+    # An nditer has borrowed the memory, so NumPy arrays may share it.
+    lent = all([type(root_of(x)._value) is Lent for x in handles])
     if (len(handles) == 1 and not lent) or len({id(root_of(x)) for x in handles}) > 1:
         return False
     memory = writes.lent_view if lent else _handles.layout
@@ -385,7 +383,7 @@ def _overlap(question: Any, a: Any, b: Any, max_work: int) -> bool:
 
 
 def shares_memory(a: Any, b: Any, /, max_work: int = -1) -> bool:
-    """Whether an element of one array is an element of the other.
+    """Return True if two arrays have an element in common.
 
     Examples
     --------
@@ -397,7 +395,7 @@ def shares_memory(a: Any, b: Any, /, max_work: int = -1) -> bool:
 
 
 def may_share_memory(a: Any, b: Any, /, max_work: int = 0) -> bool:
-    """Whether the memory of two arrays may overlap; only their bounds are compared.
+    """Return True if the memory of two arrays may overlap; only bounds are compared.
 
     Examples
     --------

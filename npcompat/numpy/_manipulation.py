@@ -1,7 +1,7 @@
-"""The shape of arrays and the order of their axes: views wherever NumPy gives views."""
+"""Shapes and order of axes: views wherever NumPy returns views."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as onp
 
@@ -17,6 +17,9 @@ from npcompat.numpy._memory_order import letter
 from npcompat.numpy._typing import ArrayLike, AxisLike, Order, ShapeLike
 from npcompat.numpy._unbound import remembering
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
 # --- what an array is -----------------------------------------------------------------------------
 
 
@@ -25,7 +28,7 @@ def _on_host(a: Any) -> Any:
 
 
 def shape(a: ArrayLike) -> tuple[int, ...]:
-    """Length of each axis.
+    """Return the shape: the length of each axis.
 
     Examples
     --------
@@ -37,7 +40,7 @@ def shape(a: ArrayLike) -> tuple[int, ...]:
 
 
 def ndim(a: ArrayLike) -> int:
-    """Number of axes.
+    """Return the number of axes (dimensions).
 
     Examples
     --------
@@ -48,7 +51,7 @@ def ndim(a: ArrayLike) -> int:
 
 
 def size(a: ArrayLike, axis: AxisLike = None) -> int:
-    """Number of elements, or the length of some axes multiplied.
+    """Return the number of elements, or the product of the lengths of some axes.
 
     Examples
     --------
@@ -68,8 +71,8 @@ def size(a: ArrayLike, axis: AxisLike = None) -> int:
 @remembering
 def reshape(
     a: ArrayLike, /, shape: ShapeLike, order: Order = "C", *, copy: bool | None = None
-) -> Any:
-    """The elements in another shape: a view where NumPy gives one, else a copy.
+) -> "ndarray":
+    """Reshape an array: a view where NumPy returns one, else a copy.
 
     Parameters
     ----------
@@ -78,8 +81,8 @@ def reshape(
     shape : int or tuple of int
         The new shape; one length may be -1, and is computed.
     order : {'C', 'F', 'A'}
-        Which index changes fastest as elements are read and placed: the last ('C') or the first
-        ('F').
+        Order in which elements are read and placed: the last index changes fastest ('C') or
+        the first ('F').
     copy : bool, optional
         True copies always; False raises ValueError where a view is impossible.
 
@@ -111,8 +114,8 @@ def reshape(
 
 
 @remembering
-def ravel(a: ArrayLike, order: Order = "C") -> Any:
-    """All elements along one axis: a view if they lie in this order in memory, else a copy.
+def ravel(a: ArrayLike, order: Order = "C") -> "ndarray":
+    """Flatten to one axis: a view if the elements lie in this order in memory, else a copy.
 
     Examples
     --------
@@ -131,8 +134,8 @@ def ravel(a: ArrayLike, order: Order = "C") -> Any:
 
 
 @remembering
-def squeeze(a: ArrayLike, axis: AxisLike = None) -> Any:
-    """Without axes of length 1: all of them, or those given; a view.
+def squeeze(a: ArrayLike, axis: AxisLike = None) -> "ndarray":
+    """Remove axes of length 1, all or those given; a view.
 
     Examples
     --------
@@ -141,7 +144,7 @@ def squeeze(a: ArrayLike, axis: AxisLike = None) -> Any:
     """
     a = asanyarray(a)
     old = a.shape
-    if not old and axis in (0, -1):  # NumPy lets a 0-d array have this one axis here
+    if not old and axis in (0, -1):  # NumPy accepts axis 0 or -1 of a 0-d array
         axis = None
     chosen = (
         [i for i, n in enumerate(old) if n == 1]
@@ -163,8 +166,8 @@ def squeeze(a: ArrayLike, axis: AxisLike = None) -> Any:
 
 
 @remembering
-def expand_dims(a: ArrayLike, axis: AxisLike) -> Any:
-    """With new axes of length 1 at positions of the result; a view.
+def expand_dims(a: ArrayLike, axis: AxisLike) -> "ndarray":
+    """Insert axes of length 1 at positions of the result; a view.
 
     Examples
     --------
@@ -195,8 +198,20 @@ def _at_least(arys: tuple[Any, ...], least: int) -> Any:
     return made[0] if len(made) == 1 else tuple(made)
 
 
-def atleast_1d(*arys: ArrayLike) -> Any:
-    """The arrays with at least one axis; a tuple if there are several.
+@overload
+def atleast_1d(a: ArrayLike, /) -> "ndarray": ...
+
+
+@overload
+def atleast_1d(a: ArrayLike, b: ArrayLike, /, *arys: ArrayLike) -> "tuple[ndarray, ...]": ...
+
+
+@overload
+def atleast_1d(*arys: ArrayLike) -> "ndarray | tuple[ndarray, ...]": ...
+
+
+def atleast_1d(*arys: ArrayLike) -> "ndarray | tuple[ndarray, ...]":
+    """Return arrays with at least one axis; a tuple if there are several.
 
     Examples
     --------
@@ -206,8 +221,20 @@ def atleast_1d(*arys: ArrayLike) -> Any:
     return _at_least(arys, 1)
 
 
-def atleast_2d(*arys: ArrayLike) -> Any:
-    """The arrays with at least two axes, missing ones in front; a tuple if there are several.
+@overload
+def atleast_2d(a: ArrayLike, /) -> "ndarray": ...
+
+
+@overload
+def atleast_2d(a: ArrayLike, b: ArrayLike, /, *arys: ArrayLike) -> "tuple[ndarray, ...]": ...
+
+
+@overload
+def atleast_2d(*arys: ArrayLike) -> "ndarray | tuple[ndarray, ...]": ...
+
+
+def atleast_2d(*arys: ArrayLike) -> "ndarray | tuple[ndarray, ...]":
+    """Return arrays with at least two axes, added in front; a tuple if there are several.
 
     Examples
     --------
@@ -217,8 +244,22 @@ def atleast_2d(*arys: ArrayLike) -> Any:
     return _at_least(arys, 2)
 
 
-def atleast_3d(*arys: ArrayLike) -> Any:
-    """The arrays with at least three axes; a vector becomes `(1, n, 1)`, a matrix `(m, n, 1)`.
+@overload
+def atleast_3d(a: ArrayLike, /) -> "ndarray": ...
+
+
+@overload
+def atleast_3d(a: ArrayLike, b: ArrayLike, /, *arys: ArrayLike) -> "tuple[ndarray, ...]": ...
+
+
+@overload
+def atleast_3d(*arys: ArrayLike) -> "ndarray | tuple[ndarray, ...]": ...
+
+
+def atleast_3d(*arys: ArrayLike) -> "ndarray | tuple[ndarray, ...]":
+    """Return arrays with at least three axes.
+
+    A vector becomes `(1, n, 1)`, a matrix `(m, n, 1)`. Several arrays are returned as a tuple.
 
     Examples
     --------
@@ -232,8 +273,8 @@ def atleast_3d(*arys: ArrayLike) -> Any:
 
 
 @remembering
-def transpose(a: ArrayLike, axes: AxisLike = None) -> Any:
-    """The axes in another order, reversed if none is given; a view.
+def transpose(a: ArrayLike, axes: AxisLike = None) -> "ndarray":
+    """Permute the axes, reversed if none is given; a view.
 
     Examples
     --------
@@ -259,8 +300,8 @@ def transpose(a: ArrayLike, axes: AxisLike = None) -> Any:
 permute_dims = transpose
 
 
-def matrix_transpose(x: ArrayLike, /) -> Any:
-    """The last two axes exchanged; a view.
+def matrix_transpose(x: ArrayLike, /) -> "ndarray":
+    """Transpose matrices: exchange the last two axes; a view.
 
     Examples
     --------
@@ -274,8 +315,8 @@ def matrix_transpose(x: ArrayLike, /) -> Any:
 
 
 @remembering
-def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Any:
-    """Two axes exchanged; a view.
+def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> "ndarray":
+    """Exchange two axes; a view.
 
     Examples
     --------
@@ -292,8 +333,8 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Any:
 
 
 @remembering
-def moveaxis(a: ArrayLike, source: Any, destination: Any) -> Any:
-    """Axes moved to other positions, the rest in their order; a view.
+def moveaxis(a: ArrayLike, source: Any, destination: Any) -> "ndarray":
+    """Move axes to other positions, the rest keep their order; a view.
 
     Examples
     --------
@@ -313,8 +354,8 @@ def moveaxis(a: ArrayLike, source: Any, destination: Any) -> Any:
     return transpose(a, order)
 
 
-def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Any:
-    """One axis moved in front of another; a view.  `moveaxis` is easier to read.
+def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> "ndarray":
+    """Move one axis in front of another; a view.  `moveaxis` is easier to read.
 
     Examples
     --------
@@ -337,8 +378,8 @@ def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Any:
 # --- broadcasting ---------------------------------------------------------------------------------
 
 
-def broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool = False) -> Any:
-    """The array repeated to a larger shape: a read-only view.
+def broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool = False) -> "ndarray":
+    """Broadcast an array to a larger shape: a read-only view.
 
     Parameters
     ----------
@@ -347,7 +388,7 @@ def broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool = False) -> Any
     shape : int or tuple of int
         The shape, to which that of `array` must broadcast.
     subok : bool
-        Whether an instance of a class derived from `ndarray` gives one, instead of a plain array.
+        If True, an instance of a subclass of `ndarray` gives one, instead of a plain array.
 
     Examples
     --------
@@ -358,18 +399,17 @@ def broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool = False) -> Any
     array, target = asanyarray(array) if subok else asarray(array), as_shape(shape)
     look = lens.broadcast_to(target)
     if type(array) is not late_bound.symbol:
-        if any(
-            map(is_symbolic, target)
-        ):  # lengths of a symbol's axes: the array becomes a constant of the graph
+        # Symbolic lengths: the array becomes a constant of the graph.
+        if any(map(is_symbolic, target)):
             made = apply(look.get, (array,), look.attrs)
             extra(made).readonly = True
             return made
-        onp.broadcast_to(handles.layout(array), target)  # NumPy's error where it does not fit
+        onp.broadcast_to(handles.layout(array), target)  # raise NumPy's error if it does not fit
     return lens.view(array, look)
 
 
 def broadcast_shapes(*args: Any) -> tuple[int, ...]:
-    """The shape that arrays of these shapes broadcast to.
+    """Return the shape to which arrays of these shapes broadcast.
 
     Examples
     --------
@@ -380,9 +420,10 @@ def broadcast_shapes(*args: Any) -> tuple[int, ...]:
     return found
 
 
-def broadcast_arrays(*args: ArrayLike, subok: bool = False) -> tuple[Any, ...]:
-    """The arrays broadcast against each other: read-only views, and as they are those that have the
-    shape already.
+def broadcast_arrays(*args: ArrayLike, subok: bool = False) -> "tuple[ndarray, ...]":
+    """Broadcast arrays against each other: read-only views.
+
+    Arrays that have the shape already are returned as they are.
 
     Examples
     --------
@@ -403,8 +444,8 @@ def broadcast_arrays(*args: ArrayLike, subok: bool = False) -> tuple[Any, ...]:
 # --- reversing ------------------------------------------------------------------------------------
 
 
-def flip(m: ArrayLike, axis: AxisLike = None) -> Any:
-    """The elements in reverse order along axes, all if none is given; a view.
+def flip(m: ArrayLike, axis: AxisLike = None) -> "ndarray":
+    """Reverse the elements along axes, all if none is given; a view.
 
     Examples
     --------
@@ -419,8 +460,8 @@ def flip(m: ArrayLike, axis: AxisLike = None) -> Any:
     ]
 
 
-def flipud(m: ArrayLike) -> Any:
-    """The rows in reverse order; a view.
+def flipud(m: ArrayLike) -> "ndarray":
+    """Flip vertically: reverse the rows; a view.
 
     Examples
     --------
@@ -434,8 +475,8 @@ def flipud(m: ArrayLike) -> Any:
     return flip(m, 0)
 
 
-def fliplr(m: ArrayLike) -> Any:
-    """The columns in reverse order; a view.
+def fliplr(m: ArrayLike) -> "ndarray":
+    """Flip horizontally: reverse the columns; a view.
 
     Examples
     --------
@@ -449,9 +490,10 @@ def fliplr(m: ArrayLike) -> Any:
     return flip(m, 1)
 
 
-def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
-    """Rotated `k` times by a quarter turn in the plane of two axes, from the first towards the
-    second; a view.
+def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> "ndarray":
+    """Rotate by `k` times 90 degrees in the plane of two axes; a view.
+
+    The direction is from the first axis towards the second.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""What arrays say of their memory, and the methods that NumPy's own machinery calls."""
+"""Memory attributes of arrays, and the protocol methods that NumPy calls."""
 
 import math
 import sys
 import weakref
 from types import GenericAlias
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -18,6 +18,9 @@ from npcompat._internal.indexing import lens
 from npcompat.numpy import _buffers
 from npcompat.numpy._typing import ArrayLike, DTypeLike
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
 
 class _Probe:
     def references(self) -> int:
@@ -25,7 +28,7 @@ class _Probe:
 
 
 def _references_of_one_name() -> int:
-    """What a method counts when one name refers to its object."""
+    """Return the reference count inside a method whose object has one name."""
     probe = _Probe()
     return probe.references()
 
@@ -34,24 +37,22 @@ _ALONE = _references_of_one_name()
 
 
 class Memory(Handle):
-    """The part of `ndarray` that is about bytes."""
+    """Mixin of `ndarray` for buffers, strides, base and resizing."""
 
     __slots__ = ()
 
     @property
     def data(self) -> memoryview:
-        """The values as they are now, as a buffer that must not be written."""
+        """Read-only memoryview of the current values."""
         return _unwritten(self).data
 
     @property
     def ctypes(self) -> Any:
-        """What NumPy has for `ctypes`: the address of the values as they are now, which must not be
-        written; shape and strides.
-        """
+        """NumPy's `ctypes` object: address of the current values (read-only), shape, strides."""
         return _unwritten(self, _Held).ctypes
 
     def _look_through(self: Any, look: lens.Lens) -> None:
-        """Become a view of what this view was until now."""
+        """Become a view of this view's former self through a lens."""
         parent = object.__new__(late_bound.ndarray)
         parent._view, parent._extra = self._view, self._extra
         self._view, self._extra = View(parent, look), None
@@ -59,13 +60,13 @@ class Memory(Handle):
 
     @property
     def strides(self: Any) -> tuple[int, ...]:
-        """Bytes from one element to the next along each axis, as NumPy would lay the array out."""
+        """Strides: bytes from one element to the next along each axis, as in NumPy's layout."""
         return handles.layout(self).strides
 
     @strides.setter
     def strides(self: Any, strides: Any) -> None:
         wanted = handles.layout(self).view()
-        wanted.strides = strides  # NumPy's warning, and its error where memory would be left
+        wanted.strides = strides  # NumPy's warning, and its error if strides leave the memory
         if self.strides == wanted.strides:
             return
         if self._view is None:
@@ -77,26 +78,25 @@ class Memory(Handle):
         self._view, self._extra = found, extra(self)
 
     @property
-    def base(self: Any) -> Any:
-        """The array whose memory this one looks at; None if it owns its own."""
+    def base(self: Any) -> "ndarray | None":
+        """Array whose memory this view shares; None if the array owns its memory."""
         if self._view is None or type(self) is late_bound.ndarray:
             return None if self._view is None else self._view.root
-        found = (
-            self._view.parent
-        )  # of a class of users', NumPy names the last one along the views of the same class
+        # For subclasses, NumPy collapses the chain of views only within the same class.
+        found = self._view.parent
         while found._view is not None and type(found._view.parent) is type(self):
             found = found._view.parent
         return found
 
-    def getfield(self: Any, dtype: DTypeLike, offset: int = 0) -> Any:
-        """The bytes at an offset in each element, read as elements of another dtype: a view.
+    def getfield(self: Any, dtype: DTypeLike, offset: int = 0) -> "ndarray":
+        """Return a view of a field: the bytes at an offset, read as another dtype.
 
         Parameters
         ----------
         dtype : dtype
             The dtype to read; not larger than the elements.
         offset : int
-            Where it begins, in bytes.
+            Offset of the field in bytes.
 
         Examples
         --------
@@ -104,27 +104,26 @@ class Memory(Handle):
         array([2.])
         """
         wanted = dtypes.canonical(dtype)
-        handles.layout(self).getfield(wanted, offset)  # NumPy's error where that can't be
+        handles.layout(self).getfield(wanted, offset)  # raise NumPy's error if this is impossible
         octets = self[..., None].view(onp.dtype("uint8"))
         return octets[..., offset : offset + wanted.itemsize].view(wanted)[..., 0]
 
     def setfield(self: Any, val: ArrayLike, /, dtype: DTypeLike, offset: int = 0) -> None:
-        """Write values of another dtype into the bytes at an offset in each element; see
-        `getfield`.
-        """
+        """Write values of another dtype to the bytes at an offset; see `getfield`."""
         self.getfield(dtype, offset)[...] = val
 
     def resize(self: Any, *new_shape: Any, refcheck: bool = True) -> None:
-        """Change shape and size in place: elements are added as zeros, or cut off, at the end of
-        the memory.
+        """Change shape and size in place.
+
+        At the end of the memory, zeros are added or elements are cut off.
 
         Parameters
         ----------
         *new_shape : int, or tuple of int
             The new lengths.
         refcheck : bool
-            Whether to refuse if anything but one name refers to the array, which could be a view of
-            it. As in NumPy, debuggers hold references, too.
+            If True, refuse if more than one name refers to the array, which could be a
+            view of it. As in NumPy, debuggers hold references, too.
 
         Raises
         ------
@@ -162,14 +161,14 @@ class Memory(Handle):
         elif self._view is not None:
             self.shape = shape
             return
-        resized = onp.empty_like(handles.layout(self))  # elements follow each other as in memory
+        resized = onp.empty_like(handles.layout(self))  # keeps the memory order
         resized[...] = handles.to_host(self)
         resized.resize(shape, refcheck=False)
         writes.write(self, constant(resized))
         extra(self).layout = None if resized.flags.c_contiguous else resized
 
     def __sizeof__(self: Any) -> int:
-        """Bytes of the object: of the elements, unless it is a view, and of shape and strides."""
+        """Return the size in bytes of the object; elements count unless it is a view."""
         return (
             object.__sizeof__(self)
             + 16 * len(self.shape)
@@ -183,14 +182,14 @@ class Memory(Handle):
         if self._view is not None:
             raise ValueError("cannot set the state of a view: it does not own its data")
         host = onp.empty(0)
-        host.__setstate__(state)  # what a pickle of NumPy's holds
+        host.__setstate__(state)  # the state in a NumPy pickle
         writes.write(self, constant(host))
         extra(self).layout = None
 
     def __array_wrap__(
         self, array: ArrayLike, context: Any = None, return_scalar: bool = False, /
     ) -> Any:
-        """An array that was computed from this one, perhaps by NumPy, as one of this one's class."""
+        """Return an array computed from this one, perhaps by NumPy, in this one's class."""
         made: Any = array if isinstance(array, Handle) else array_like.array_of(onp.array(array))
         if is_subclass(type(self)):
             return (
@@ -202,20 +201,21 @@ class Memory(Handle):
         return handles.as_scalar(made) if return_scalar else made
 
     def __array_finalize__(self, obj: Any, /) -> None:
-        """Called for each new instance of a class derived from this one, with what it was made of;
-        does nothing, as in NumPy.
+        """Hook for subclasses, called for each new instance with its source.
+
+        As in NumPy, the base class does nothing.
         """
 
     __class_getitem__: Any = classmethod(GenericAlias)
 
 
 def _shape(shape: tuple[Any, ...]) -> tuple[int, ...]:
-    """A shape given as one argument or as several."""
+    """Return a shape that is given as one argument or as several."""
     return as_shape(shape[0] if len(shape) == 1 else shape)
 
 
 class _Held(onp.ndarray[Any, Any]):
-    """An array of NumPy's that keeps the one of ours whose values it shows."""
+    """NumPy array that keeps alive the array whose values it shows."""
 
     source: Handle
 

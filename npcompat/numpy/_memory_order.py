@@ -1,4 +1,4 @@
-"""The memory order of new arrays: what `order=` asks for, and what NumPy gives a copy."""
+"""Memory order of new arrays: the argument `order=`, and the order of copies."""
 
 from typing import Any, Literal, cast
 
@@ -11,7 +11,7 @@ from npcompat.numpy._typing import Order
 
 
 def check_order(order: str | None) -> Order:
-    """The order that an argument names; 'K' for None."""
+    """Check an argument `order`; None means 'K'."""
     if order is None:
         return "K"
     if order in ("C", "K"):
@@ -22,7 +22,7 @@ def check_order(order: str | None) -> Order:
 
 
 def check_c_or_f(order: str | None) -> Order:
-    """The order of an array made from nothing; 'C' for None."""
+    """Check the order of an array without a prototype; None means 'C'."""
     checked = check_order("C" if order is None else order)
     if checked not in ("C", "F"):
         raise ValueError(f"only 'C' or 'F' order is permitted (got {order!r})")
@@ -30,9 +30,7 @@ def check_c_or_f(order: str | None) -> Order:
 
 
 def letter(order: str | None, handle: Handle) -> Literal["C", "F"]:
-    """Whether the order in which elements are read, C order for None, means 'C' or 'F' for this
-    array.
-    """
+    """Resolve an order to 'C' or 'F' for this array; None means 'C'."""
     checked = check_order("C" if order is None else order)
     if checked == "K":
         raise ValueError("order 'K' is not permitted for reshaping")
@@ -42,7 +40,7 @@ def letter(order: str | None, handle: Handle) -> Literal["C", "F"]:
 
 
 def has_order(handle: Handle, order: Order) -> bool:
-    """Whether an array lies in an order; any does for 'K' and 'A'."""
+    """Return True if an array lies in an order; 'K' and 'A' accept any."""
     if order not in ("C", "F") or (order == "C" and in_c_order(handle)):
         return True
     flags = handles.layout(handle).flags
@@ -50,16 +48,17 @@ def has_order(handle: Handle, order: Order) -> bool:
 
 
 def in_order(made: Any, order: Order, source: Any = None) -> Any:
-    """A new array, which is no view, laid out in an order; for 'K' and 'A' as NumPy lays out a copy
-    of the source.
+    """Lay out a new array, which is not a view, in a memory order.
 
-    Without a source, 'K' and 'A' leave it as it is.
+    For 'K' and 'A' it is that of NumPy's copy of the source. Without a source, the array is
+    returned as it is.
     """
+    # Graph tracing has no memory order.
     if (
         not isinstance(made, late_bound.ndarray)
         or type(made) is late_bound.symbol
         or len(made.shape) < 2
-    ):  # (graphs have no memory)
+    ):
         return made
     if order in ("C", "F"):
         if has_order(made, order):
@@ -75,9 +74,7 @@ def in_order(made: Any, order: Order, source: Any = None) -> Any:
 
 
 def common_order(operands: Any) -> Order:
-    """What 'A' means for a result of operands: 'F' if all that are arrays lie in Fortran order
-    only, else 'C'.
-    """
+    """Resolve order 'A' of a result: 'F' if all operands are in Fortran order only, else 'C'."""
     layouts = [handles.layout(a) if isinstance(a, Handle) else onp.asarray(a) for a in operands]
     return (
         "F"

@@ -1,8 +1,6 @@
-"""Names that MXNet has and NumPy 2 has no more: other names of functions and constants, and lists
-of dtypes.
-"""
+"""Names of MXNet that NumPy 2 removed: aliases of functions and constants, lists of dtypes."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as onp
 
@@ -15,6 +13,9 @@ from npcompat.numpy._rounding import round as _round
 from npcompat.numpy._sets import isin
 from npcompat.numpy._sorting import sort
 from npcompat.numpy._typing import ArrayLike
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 alltrue, product, round_, sometrue, trapz = _all, prod, _round, _any, trapezoid
 
@@ -37,17 +38,19 @@ floating_dtypes = [onp.float16, onp.float32, onp.float64]
 numeric_dtypes = [*integer_dtypes, *floating_dtypes]
 
 
-def in1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, invert: bool = False) -> Any:
-    """Whether each element of an array is in another one, along one axis; `isin` keeps the shape.
+def in1d(
+    ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, invert: bool = False
+) -> "ndarray":
+    """Return True for each element that is in another array, in 1-D; `isin` keeps the shape.
 
     Parameters
     ----------
     ar1, ar2 : array_like
         The elements, and those to look for.
     assume_unique : bool
-        Whether no element comes twice in either, which may be faster.
+        A promise that the elements of each are distinct, which may be faster.
     invert : bool
-        Whether it is asked which elements are not there.
+        If True, invert the answer.
 
     Examples
     --------
@@ -57,13 +60,13 @@ def in1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, invert: bo
     return isin(asarray(ar1).ravel(), ar2, assume_unique=assume_unique, invert=invert)
 
 
-def msort(a: ArrayLike) -> Any:
-    """A copy of an array sorted along the first axis.
+def msort(a: ArrayLike) -> "ndarray":
+    """Return a copy of an array sorted along the first axis.
 
     Parameters
     ----------
     a : array_like
-        What is sorted.
+        Array to sort.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Order statistics of the elements that are not nan."""
+"""Medians and quantiles that ignore NaN."""
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -27,16 +27,20 @@ from npcompat.numpy._statistics import (
     quantile_dtype,
     weighted_quantile,
 )
-from npcompat.numpy._typing import ArrayLike, AxisLike, NoValue
+from npcompat.numpy._typing import ArrayLike, AxisLike, NoValue, Out
 from npcompat.numpy._ufunc import finish
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 
 def _warning(compute: Callable[..., Any]) -> Callable[..., Any]:
-    """The computation on the host, where it warns of lines in which all is nan."""
+    """Compute on the host, where NumPy warns of all-NaN lines."""
 
     def on_host(xp: Any, a: Any, *rest: Any, **attrs: Any) -> Any:
         lines = lines_of(xp, a, attrs["axis"])[0]
-        for _ in range(onp.count_nonzero(xp.isnan(lines).all(axis=-1))):  # NumPy warns of each
+        # NumPy gives one warning per line.
+        for _ in range(onp.count_nonzero(xp.isnan(lines).all(axis=-1))):
             warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=2)
         return compute(xp, a, *rest, **attrs)
 
@@ -44,14 +48,14 @@ def _warning(compute: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _picked(xp: Any, ordered: Any, places: Any) -> Any:
-    """The elements at places along the last axis, which may be out of range."""
+    """Gather elements at positions along the last axis, which may be out of range."""
     return xp.take_along_axis(
         ordered, xp.astype(xp.clip(places, 0, ordered.shape[-1] - 1), onp.int64), axis=-1
     )
 
 
 def _middle(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """The middle one of the elements that are not nan, or the mean of the two middle ones."""
+    """Compute the median of the elements that are not NaN."""
     lines, kept = lines_of(xp, a, axis)
     ordered = xp.sort(lines, axis=-1)
     count = xp.sum(~xp.isnan(lines), axis=-1, keepdims=True)
@@ -64,12 +68,11 @@ def _middle(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any
 def nanmedian(
     a: ArrayLike,
     axis: AxisLike = None,
-    out: Any = None,
+    out: Out = None,
     overwrite_input: bool = False,
     keepdims: bool = NoValue,
-) -> Any:
-    """The middle one over axes of the elements that are not nan, or the mean of the two middle
-    ones; see `median`.
+) -> "ndarray":
+    """Compute the median over axes, ignoring NaN; see `median`.
 
     Examples
     --------
@@ -79,12 +82,12 @@ def nanmedian(
     a, keep = asanyarray(a), keepdims is not NoValue and bool(keepdims)
     if a.size == 0:
         return nanmean(a, axis, out=out, keepdims=keepdims)
-    if a.dtype.kind in "mM":  # whose NaT is none of ours to find
+    if a.dtype.kind in "mM":  # NaT is handled by NumPy
         return finish(by_numpy(onp.nanmedian, (a, axis), {"keepdims": keep}), out, "nanmedian")
     if not dtypes.is_inexact(a.dtype):
         return median(a, axis, out, overwrite_input, keep)
     found = apply(_nanmedian, (a,), (as_axis(axis), keep))
-    warn_of_nan(a, axis, found, "All-NaN slice encountered", each=True)  # as NumPy has it
+    warn_of_nan(a, axis, found, "All-NaN slice encountered", each=True)  # as NumPy does
     return finish(found, out, "nanmedian")
 
 
@@ -98,7 +101,7 @@ def _between_neighbours(
     keepdims: bool = False,
     dtype: Any = None,
 ) -> Any:
-    """Quantiles over axes of the elements that are not nan; the axes of the fractions come first."""
+    """Compute quantiles that ignore NaN; the axes of the fractions come first."""
     lines, kept = lines_of(xp, a, axis)
     ordered = xp.sort(lines, axis=-1)
     count = xp.sum(~xp.isnan(lines), axis=-1, keepdims=True)
@@ -160,7 +163,7 @@ def _nan_quantiles(
             (a, chosen),
             (as_axis(axis), method, keep, quantile_dtype(a.dtype, carried, method)),
         )
-        warn_of_nan(a, axis, found, "All-NaN slice encountered", each=True)  # as NumPy has it
+        warn_of_nan(a, axis, found, "All-NaN slice encountered", each=True)  # as NumPy does
     return finish(found, out, of.__name__)
 
 
@@ -168,14 +171,14 @@ def nanquantile(
     a: ArrayLike,
     q: ArrayLike,
     axis: AxisLike = None,
-    out: Any = None,
+    out: Out = None,
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = NoValue,
     *,
-    weights: Any = None,
-) -> Any:
-    """Quantiles over axes of the elements that are not nan; the arguments are those of `quantile`.
+    weights: ArrayLike | None = None,
+) -> "ndarray":
+    """Compute quantiles over axes, ignoring NaN; the arguments are those of `quantile`.
 
     Examples
     --------
@@ -191,15 +194,14 @@ def nanpercentile(
     a: ArrayLike,
     q: ArrayLike,
     axis: AxisLike = None,
-    out: Any = None,
+    out: Out = None,
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = NoValue,
     *,
-    weights: Any = None,
-) -> Any:
-    """Percentiles over axes of the elements that are not nan: as `nanquantile`, with `q` from 0 to
-    100.
+    weights: ArrayLike | None = None,
+) -> "ndarray":
+    """Compute percentiles, ignoring NaN: as `nanquantile`, with `q` from 0 to 100.
 
     Examples
     --------

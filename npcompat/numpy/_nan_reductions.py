@@ -1,6 +1,6 @@
-"""Sums, products, extremes and means over axes of the elements that are not nan."""
+"""Sums, products, extremes and means that ignore NaN."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.op import Op, normalized_axes
@@ -15,7 +15,10 @@ from npcompat.numpy._reductions import (
     reduce,
     reduction,
 )
-from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue
+from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue, Out
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 _nansum = reduction("_npi_nansum", "nansum", accumulated)
 _nanprod = reduction("_npi_nanprod", "nanprod", accumulated)
@@ -28,12 +31,12 @@ def nansum(
     a: ArrayLike,
     axis: AxisLike = None,
     dtype: DTypeLike = None,
-    out: Any = None,
+    out: Out = None,
     keepdims: Any = NoValue,
     initial: Any = NoValue,
     where: Any = NoValue,
-) -> Any:
-    """Sum over axes with nan counted as zero; the arguments are those of `sum`.
+) -> "ndarray":
+    """Compute the sum over axes with NaN as zero; the arguments are those of `sum`.
 
     Examples
     --------
@@ -47,12 +50,12 @@ def nanprod(
     a: ArrayLike,
     axis: AxisLike = None,
     dtype: DTypeLike = None,
-    out: Any = None,
+    out: Out = None,
     keepdims: Any = NoValue,
     initial: Any = NoValue,
     where: Any = NoValue,
-) -> Any:
-    """Product over axes with nan counted as one; the arguments are those of `sum`.
+) -> "ndarray":
+    """Compute the product over axes with NaN as one; the arguments are those of `sum`.
 
     Examples
     --------
@@ -75,12 +78,12 @@ def _nan_extreme(
 def nanmax(
     a: ArrayLike,
     axis: AxisLike = None,
-    out: Any = None,
+    out: Out = None,
     keepdims: Any = NoValue,
     initial: Any = NoValue,
     where: Any = NoValue,
-) -> Any:
-    """Largest element over axes that is not nan; the arguments are those of `sum`.
+) -> "ndarray":
+    """Return the maximum over axes, ignoring NaN; the arguments are those of `sum`.
 
     Examples
     --------
@@ -93,12 +96,12 @@ def nanmax(
 def nanmin(
     a: ArrayLike,
     axis: AxisLike = None,
-    out: Any = None,
+    out: Out = None,
     keepdims: Any = NoValue,
     initial: Any = NoValue,
     where: Any = NoValue,
-) -> Any:
-    """Smallest element over axes that is not nan; the arguments are those of `sum`.
+) -> "ndarray":
+    """Return the minimum over axes, ignoring NaN; the arguments are those of `sum`.
 
     Examples
     --------
@@ -112,12 +115,12 @@ def nanmean(
     a: ArrayLike,
     axis: AxisLike = None,
     dtype: DTypeLike = None,
-    out: Any = None,
+    out: Out = None,
     keepdims: Any = NoValue,
     *,
     where: Any = NoValue,
-) -> Any:
-    """Mean over axes of the elements that are not nan.
+) -> "ndarray":
+    """Compute the mean over axes, ignoring NaN.
 
     Examples
     --------
@@ -128,10 +131,10 @@ def nanmean(
     inexact = dtypes.is_inexact(a.dtype)
     if inexact and dtype is not None and not dtypes.is_inexact(dtypes.canonical(dtype)):
         raise TypeError("If a is inexact, then dtype must be inexact")
-    if inexact and out is not None and not dtypes.is_inexact(out.dtype):
+    if inexact and out is not None and not dtypes.is_inexact(cast("Any", out).dtype):
         raise TypeError("If a is inexact, then out must be inexact")
     if not inexact:
-        normalized_axes(axis, a.ndim)  # a mean takes no 0-d array for one of one axis
+        normalized_axes(axis, a.ndim)  # a mean refuses axis 0 of a 0-d array
     result = reduce(_nanmean, a, axis, dtype, out, keepdims, NoValue, where)
     if inexact:
         warn_of_nan(a, axis, result, "Mean of empty slice")

@@ -1,7 +1,7 @@
-"""The array that users hold: NumPy's methods on the mutable handle."""
+"""The public array class: NumPy's methods on the mutable handle."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as onp
 from numpy._globals import _CopyMode
@@ -40,14 +40,15 @@ from npcompat.numpy._ndarray_reductions import Reductions
 from npcompat.numpy._ndarray_selection import Selection
 from npcompat.numpy._operators import InPlaceOperators, Operators
 from npcompat.numpy._protocols import Protocols
-from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Order
+from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Order, Out
 from npcompat.numpy._ufunc import _cast
+from npcompat.numpy._unbound import special
 
 _apply = apply
 
 
 class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
-    """What arrays and scalars have in common: NumPy's methods on a handle."""
+    """Base of arrays and scalars: NumPy's methods on a handle."""
 
     __slots__ = ()
     __array_priority__ = 1000.0
@@ -62,7 +63,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
             return found
         try:
             return handles.layout(self).shape
-        except TracedValueError:  # it looks at what a mask selects
+        except TracedValueError:  # a view of a masked array, whose length is traced
             selected: tuple[int, ...] = handles.read(self).payload.shape
             return selected
 
@@ -83,8 +84,9 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     @property
     def dtype(self) -> onp.dtype[Any]:
-        """Type of the elements; setting it reads their bytes as elements of another type, as `view`
-        does.
+        """Data type of the elements.
+
+        Setting it reinterprets the bytes as elements of another type, as `view` does.
         """
         if self._view is None:
             return onp.dtype(self._value.payload.dtype)
@@ -95,7 +97,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     @dtype.setter
     def dtype(self, dtype: DTypeLike) -> None:
-        found = self.view(dtypes.canonical(dtype))
+        found: Any = self.view(dtypes.canonical(dtype))
         if self._view is None:
             writes.write(self, handles.read(found))
             extra(self).layout = None
@@ -127,21 +129,21 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     @property
     def flags(self) -> Flags:
-        """Memory layout: `writeable`, `owndata`, `c_contiguous`, `f_contiguous`."""
+        """Memory layout flags: `writeable`, `owndata`, `c_contiguous`, `f_contiguous`."""
         return Flags(self)
 
     def setflags(
         self, write: bool | None = None, align: bool | None = None, uic: bool | None = None
     ) -> None:
-        """Make the array read-only, or writeable again if its base is."""
+        """Set the array read-only, or writeable again if its base is."""
         if align is not None or uic is not None:
             raise NotImplementedError("setflags: only write= can be set")
         if write is not None:
             self.flags.writeable = write
 
     @property
-    def device(self) -> Any:
-        """The device on which the values are."""
+    def device(self) -> devices.Device:
+        """Device of the values."""
         return devices.device_of(self)
 
     ctx = context = device
@@ -149,7 +151,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
     @property
     @fast_path.remembering
     def T(self) -> "ndarray":
-        """The array with its axes reversed, a view."""
+        """Transpose: the axes reversed, a view."""
         made: ndarray = (
             lens.remembered_view(self, lens.reversed_axes)
             if type(self) is ndarray
@@ -159,16 +161,17 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     @property
     def mT(self) -> "ndarray":
-        """The array with its last two axes exchanged, a view."""
+        """Matrix transpose: the last two axes exchanged, a view."""
         if self.ndim < 2:
             raise ValueError("matrix transpose with ndim < 2 is undefined")
         return self.swapaxes(-1, -2)
 
     @property
     @fast_path.remembering
-    def real(self) -> Any:
-        """The real part: a view, the array itself if it is real."""
-        return lens.remembered_view(self, lens.real) if self.dtype.kind == "c" else self
+    def real(self) -> "ndarray":
+        """Real part: a view, the array itself if it is real."""
+        whole = cast("ndarray", self)
+        return lens.remembered_view(self, lens.real) if self.dtype.kind == "c" else whole
 
     @real.setter
     def real(self, new: ArrayLike) -> None:
@@ -176,8 +179,8 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     @property
     @fast_path.remembering
-    def imag(self) -> Any:
-        """The imaginary part: a view; read-only zeros if the array is real."""
+    def imag(self) -> "ndarray":
+        """Imaginary part: a view; read-only zeros if the array is real."""
         if self.dtype.kind == "c":
             return lens.remembered_view(self, lens.imag)
         zeros: ndarray = in_order(array_like.array_of(onp.zeros(self.shape, self.dtype)), "A", self)
@@ -192,7 +195,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     @property
     def flat(self) -> Flat:
-        """The elements in C order: to iterate over, to index, to assign to."""
+        """Flat iterator: the elements in C order, to iterate over, index and assign."""
         return Flat._over(self)
 
     @flat.setter
@@ -201,11 +204,11 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     # --- indexing and iteration
 
-    @fast_path.method("get")
-    def __getitem__(self, key: Any) -> Any:
+    @special("get")
+    def __getitem__(self, key: Any) -> "ndarray":
         return entry.getitem(self, key)
 
-    @fast_path.method("set")
+    @special("set")
     def __setitem__(self, key: Any, new: ArrayLike) -> None:
         entry.setitem(self, key, new)
 
@@ -214,7 +217,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
             raise TypeError("len() of unsized object")
         return self.shape[0]
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> "Iterator[ndarray]":
         if not self.shape:
             raise TypeError("iteration over a 0-d array")
         return (
@@ -224,8 +227,9 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         )
 
     def _elements(self) -> Iterator[Any]:
-        """The elements of an array of one axis, which come to the host together, and again if they
-        have changed.
+        """Iterate over the elements of a 1-d array.
+
+        They are copied to the host together, and again if the array has changed.
         """
         seen: Any = None
         host: Any = None
@@ -245,23 +249,23 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
     # --- leaving the library
 
     def asnumpy(self) -> onp.ndarray[Any, Any]:
-        """The values as a NumPy array of their own."""
+        """Return the values as a NumPy array that owns its memory."""
         return onp.array(handles.to_host(self))
 
     def item(self, *args: Any) -> Any:
-        """One element as a Python scalar."""
+        """Return one element as a Python scalar."""
         return handles.to_host(self).item(*args)
 
     def asscalar(self) -> Any:
-        """The only element as a Python scalar."""
+        """Return the only element as a Python scalar."""
         return self.item()
 
     def tolist(self) -> Any:
-        """The elements as nested lists of Python scalars."""
+        """Return the elements as nested lists of Python scalars."""
         return handles.to_host(self).tolist()
 
     def tobytes(self, order: Order = "C") -> bytes:
-        """The elements' bytes, in C or F order."""
+        """Return the bytes of the elements in C or Fortran order."""
         return handles.to_host(self).tobytes(letter(order, self))
 
     def __format__(self, specification: str) -> str:
@@ -279,7 +283,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
     def __str__(self) -> str:
         return _printing.array_str(self)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Any, ...]:
         host = handles.to_host(self)
         return _from_host, (host, type(self)) if is_subclass(type(self)) else (host,)
 
@@ -293,10 +297,9 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         return inherit(copied, self)
 
     def wait_to_read(self) -> None:
-        """Wait until the values are computed."""
-        if not isinstance(
-            handles.read(root_of(self)).payload, onp.ndarray
-        ):  # what a view shows of the host's memory is there
+        """Block until the values are computed."""
+        # Views of host memory are always ready.
+        if not isinstance(handles.read(root_of(self)).payload, onp.ndarray):
             payload = handles.read(self).payload
             if not isinstance(payload, onp.ndarray):
                 xla.wait(payload)
@@ -306,7 +309,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     @fast_path.copying
     def copy(self, order: Order = "C") -> "ndarray":
-        """A copy with memory of its own."""
+        """Return a copy, which owns its memory."""
         made: ndarray = copy_of(self, check_order(order))
         return made if type(self) is ndarray else inherit(made, self)
 
@@ -318,8 +321,8 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         casting: Casting = "unsafe",
         subok: bool = True,
         copy: bool = True,
-    ) -> Any:
-        """The values in another dtype.
+    ) -> "ndarray":
+        """Cast to a dtype.
 
         Raises
         ------
@@ -333,23 +336,22 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
             )
         by_values = casting == "same_value"
         if by_values:
-            handles.to_host(self).astype(
-                wanted, casting=casting
-            )  # NumPy's error where a value would change
+            # Raise NumPy's error if a value would change.
+            handles.to_host(self).astype(wanted, casting=casting)
             casting = "unsafe"
         if casting != "unsafe" and not onp.can_cast(own, wanted, casting):
             raise TypeError(
                 f"Cannot cast array data from {own!r} to {wanted!r} according to the rule "
                 f"'{casting}'"
             )
-        if wanted.kind == "T" and wanted is not own:  # each of these dtypes has memory of its own
+        if wanted.kind == "T" and wanted is not own:  # each StringDType instance owns an arena
             return inherit(
                 array_like.array_of(handles.to_host(self).astype(wanted, order)),
                 self if subok else None,
             )
         if wanted == own:
             stays = not copy and (self.flags.forc if order == "A" else has_order(self, order))
-            source = self if subok else lens.plain(self)
+            source: Any = self if subok else lens.plain(self)
             return source if stays else inherit(copy_of(self, order), source)
         if own.kind == "c":
             dtypes.warn_of_lost_parts(own, wanted)
@@ -359,7 +361,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         return made if order != "F" and in_c_order(self) else in_order(made, order, self)
 
     def copyto(self, other: "ndarray | devices.Device") -> "ndarray":
-        """Write the values into another array (MXNet's way round); or a copy on a device."""
+        """Copy the values into another array, or to a device (MXNet's direction of `copyto`)."""
         if isinstance(other, devices.Device):
             return devices.moved(self.copy(), other)
         if not hasattr(other, "__setitem__"):
@@ -368,28 +370,28 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         return other
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> "ndarray":
-        """The array on another device; itself if it is there already."""
+        """Return the array on another device; itself if it is there already."""
         if stream is not None:
             raise NotImplementedError("to_device(stream=...): streams belong to XLA")
         return devices.moved(self, device)
 
     def as_in_context(self, context: Any) -> "ndarray":
-        """The array on another device, as `to_device`."""
+        """Return the array on another device; alias of `to_device`."""
         return self.to_device(context)
 
     def as_in_ctx(self, ctx: Any) -> "ndarray":
-        """The array on another device, as `to_device`."""
+        """Return the array on another device; alias of `to_device`."""
         return self.to_device(ctx)
 
     # --- gradients
 
     def attach_grad(self, grad_req: str = "write", *, stype: None = None) -> None:
-        """Make the array a variable: `backward` will leave its gradient in `grad`.
+        """Mark the array as a variable: `backward` stores its gradient in `grad`.
 
         Parameters
         ----------
         grad_req : {'write', 'add', 'null'}
-            Whether each backward replaces the gradient, adds to it, or leaves it alone.
+            Effect of each backward: replace the gradient, add to it, or leave it alone.
         stype : None
             Sparse storage is not supported.
         """
@@ -402,11 +404,11 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     @property
     def grad(self) -> "ndarray | None":
-        """The gradient of a variable; None if `attach_grad` was not called."""
+        """Gradient of a variable; None if `attach_grad` was not called."""
         return None if self._extra is None else self._extra.grad_handle
 
     def drop_grad(self) -> None:
-        """Stop being a variable."""
+        """Stop being a variable: drop the gradient."""
         if self._extra is not None:
             self._extra.leaf = self._extra.grad_handle = None
             if self._view is None:
@@ -427,18 +429,18 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         *,
         create_graph: bool = False,
     ) -> None:
-        """Compute the gradients of all variables that this array was computed from.
+        """Compute the gradients of all variables from which this array was computed.
 
         Parameters
         ----------
         out_grad : ndarray, optional
             Gradient with respect to this array; ones if not given.
         retain_graph : bool
-            Whether the graph can be walked again.
+            If True, keep the graph for another backward.
         train_mode : bool
-            Whether backward runs in training mode.
+            If True, backward runs in training mode.
         create_graph : bool
-            Whether the gradients are recorded, to be differentiated again.
+            If True, record the gradients, for higher derivatives.
         """
         with modes.changed(training=train_mode):
             tape.backward(
@@ -446,7 +448,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
             )
 
     def detach(self) -> "ndarray":
-        """The same values, cut off from the graph."""
+        """Return an array of the same values that is detached from the autograd graph."""
         made: ndarray = handles.wrap(tape.detached(handles.read(self)))
         return made
 
@@ -456,14 +458,14 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
     def reshape(
         self, *shape: Any, order: Order = "C", copy: bool | None = None, newshape: Any = NoValue
     ) -> "ndarray":
-        """The elements in another shape: a view where NumPy gives one."""
+        """Return the array in another shape: a view where NumPy returns one."""
         return _manipulation.reshape(
             self, _shape(shape) if newshape is NoValue else newshape, order=order, copy=copy
         )
 
     @fast_path.remembering
     def transpose(self, *axes: Any) -> "ndarray":
-        """The axes in another order (reversed, if none is given), a view."""
+        """Permute the axes (reversed, if none is given), a view."""
         order: Any = (
             axes[0]
             if len(axes) == 1 and (axes[0] is None or onp.iterable(axes[0]))
@@ -473,35 +475,35 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     @fast_path.remembering
     def swapaxes(self, axis1: int, axis2: int, /) -> "ndarray":
-        """Two axes exchanged, a view."""
+        """Exchange two axes, a view."""
         return _manipulation.swapaxes(self, axis1, axis2)
 
     @fast_path.remembering
     def ravel(self, order: Order = "C") -> "ndarray":
-        """All elements along one axis: a view where NumPy gives one."""
+        """Flatten to one axis: a view where NumPy returns one."""
         return _manipulation.ravel(self, order)
 
     def flatten(self, order: Order = "C") -> "ndarray":
-        """All elements along one axis, copied."""
+        """Flatten to one axis, a copy."""
         return _manipulation.ravel(self, order).copy()
 
     @fast_path.remembering
     def squeeze(self, axis: AxisLike = None) -> "ndarray":
-        """Without axes of length 1, a view."""
+        """Remove axes of length 1, a view."""
         return _manipulation.squeeze(self, axis)
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> "ndarray":
-        """The diagonal over two axes, a read-only view."""
+        """Return the diagonal over two axes, a read-only view."""
         return _diagonals.diagonal(self, offset, axis1, axis2)
 
     def repeat(self, repeats: ArrayLike, axis: int | None = None) -> "ndarray":
-        """Each element several times."""
+        """Repeat each element."""
         return _repeating.repeat(self, repeats, axis)
 
     def take(
         self, indices: ArrayLike, axis: int | None = None, out: Any = None, mode: str = "raise"
     ) -> "ndarray":
-        """The elements at positions along an axis."""
+        """Gather the elements at positions along an axis."""
         return _selection.take(self, indices, axis, out, mode)
 
     # --- sorting and rounding
@@ -513,31 +515,31 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         self[...] = _sorting.sort(self, axis, kind, order, stable=stable)
 
     def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> "ndarray":
-        """The values limited to an interval."""
+        """Clip the values to an interval."""
         return _rounding.clip(self, min, max, out, **kwargs)
 
     def round(self, decimals: int = 0, out: Any = None) -> "ndarray":
-        """Rounded to a number of decimals."""
+        """Round to a number of decimals."""
         return _rounding.round(self, decimals, out)
 
-    def conj(self, out: Any = None, /) -> Any:
-        """The complex conjugate; the array itself if it is real and there is no `out`."""
+    def conj(self, out: Out = None, /) -> "ndarray":
+        """Compute the complex conjugate; a real array is returned as it is without `out`."""
         if self.dtype.kind in "USMmV" and not dtypes.on_devices(self.dtype):
             raise TypeError("cannot conjugate non-numeric dtype")
         return (
             _arithmetic.conjugate(self, out=out)
             if out is not None or self.dtype.kind in "cO"
-            else self
+            else cast("ndarray", self)
         )
 
     conjugate = conj
 
-    def __round__(self, ndigits: int | None = None) -> Any:
+    def __round__(self, ndigits: int | None = None) -> "ndarray":
         return self.round(ndigits or 0)
 
 
 class ndarray(InPlaceOperators, Array):
-    """An array: NumPy's interface over a backend.
+    """N-dimensional array: NumPy's interface over a backend.
 
     Slices, transposes and reshapes are views, writing is in place, and every operation can be
     recorded, compiled and placed on an accelerator. Arrays are made with `np.array`, `np.zeros` and
@@ -591,21 +593,20 @@ class ndarray(InPlaceOperators, Array):
                 "ndarray(strides=) without a buffer: memory layout can't be chosen"
             )
         else:
+            # Elements of object arrays are None.
             host = (
                 onp.ndarray(shape, wanted)
                 if wanted.hasobject or not wanted.itemsize
                 else onp.zeros(shape, wanted)
-            )  # None for objects
-            made = in_order(
-                array_like.array_of(host), check_c_or_f(order)
-            )  # NumPy looks at no offset, either
+            )
+            # Without a buffer the offset is ignored, as in NumPy.
+            made = in_order(array_like.array_of(host), check_c_or_f(order))
         return made if cls is ndarray else instance(made, cls, None)
 
 
 def _from_host(array: onp.ndarray[Any, Any], kind: type | None = None) -> ndarray:
-    made: ndarray = array_like.array_of(
-        array if array.base is None else array.copy()
-    )  # what was sent beside the pickle is shared
+    # Copy arrays over out-of-band pickle buffers, which are shared.
+    made: ndarray = array_like.array_of(array if array.base is None else array.copy())
     return made if kind is None else instance(made, kind, None)
 
 

@@ -1,14 +1,17 @@
-"""Methods of arrays that make less of their elements: sums, extremes, spreads, products."""
+"""Reduction methods of arrays: sums, extremes, variances, products."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from npcompat._internal.native.fast_path import remembering
 from npcompat.numpy import _products, _reductions, _sorting
-from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue
+from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue, Out
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 
 class Reductions:
-    """The part of `ndarray` that reduces."""
+    """Mixin of `ndarray` for reductions."""
 
     __slots__ = ()
 
@@ -17,12 +20,12 @@ class Reductions:
         self: Any,
         axis: AxisLike = None,
         dtype: DTypeLike = None,
-        out: Any = None,
+        out: Out = None,
         keepdims: bool = False,
         initial: Any = NoValue,
         where: Any = NoValue,
-    ) -> Any:
-        """Sum over axes."""
+    ) -> "ndarray":
+        """Compute the sum over axes."""
         return _reductions.reduce(
             _reductions._sum, self, axis, dtype, out, keepdims, initial, where
         )
@@ -32,12 +35,12 @@ class Reductions:
         self: Any,
         axis: AxisLike = None,
         dtype: DTypeLike = None,
-        out: Any = None,
+        out: Out = None,
         keepdims: bool = False,
         initial: Any = NoValue,
         where: Any = NoValue,
-    ) -> Any:
-        """Product over axes."""
+    ) -> "ndarray":
+        """Compute the product over axes."""
         return _reductions.reduce(
             _reductions._prod, self, axis, dtype, out, keepdims, initial, where
         )
@@ -46,24 +49,24 @@ class Reductions:
     def max(
         self: Any,
         axis: AxisLike = None,
-        out: Any = None,
+        out: Out = None,
         keepdims: bool = False,
         initial: Any = NoValue,
         where: Any = NoValue,
-    ) -> Any:
-        """Largest element over axes."""
+    ) -> "ndarray":
+        """Return the maximum over axes."""
         return _reductions.reduce(_reductions._max, self, axis, None, out, keepdims, initial, where)
 
     @remembering
     def min(
         self: Any,
         axis: AxisLike = None,
-        out: Any = None,
+        out: Out = None,
         keepdims: bool = False,
         initial: Any = NoValue,
         where: Any = NoValue,
-    ) -> Any:
-        """Smallest element over axes."""
+    ) -> "ndarray":
+        """Return the minimum over axes."""
         return _reductions.reduce(_reductions._min, self, axis, None, out, keepdims, initial, where)
 
     @remembering
@@ -71,12 +74,12 @@ class Reductions:
         self: Any,
         axis: AxisLike = None,
         dtype: DTypeLike = None,
-        out: Any = None,
+        out: Out = None,
         keepdims: bool = False,
         *,
         where: Any = NoValue,
-    ) -> Any:
-        """Arithmetic mean over axes."""
+    ) -> "ndarray":
+        """Compute the arithmetic mean over axes."""
         return _reductions.mean_of(self, axis, dtype, out, keepdims, where)
 
     @remembering
@@ -84,15 +87,15 @@ class Reductions:
         self: Any,
         axis: AxisLike = None,
         dtype: DTypeLike = None,
-        out: Any = None,
+        out: Out = None,
         ddof: float = 0,
         keepdims: bool = False,
         *,
         where: Any = NoValue,
         mean: Any = NoValue,
         correction: Any = NoValue,
-    ) -> Any:
-        """Variance over axes."""
+    ) -> "ndarray":
+        """Compute the variance over axes."""
         return _reductions.spread_of(
             _reductions._var, self, axis, dtype, out, ddof, keepdims, where, mean, correction
         )
@@ -102,15 +105,15 @@ class Reductions:
         self: Any,
         axis: AxisLike = None,
         dtype: DTypeLike = None,
-        out: Any = None,
+        out: Out = None,
         ddof: float = 0,
         keepdims: bool = False,
         *,
         where: Any = NoValue,
         mean: Any = NoValue,
         correction: Any = NoValue,
-    ) -> Any:
-        """Standard deviation over axes."""
+    ) -> "ndarray":
+        """Compute the standard deviation over axes."""
         return _reductions.spread_of(
             _reductions._std, self, axis, dtype, out, ddof, keepdims, where, mean, correction
         )
@@ -119,54 +122,56 @@ class Reductions:
     def all(
         self: Any,
         axis: AxisLike = None,
-        out: Any = None,
+        out: Out = None,
         keepdims: bool = False,
         *,
         where: Any = True,
-    ) -> Any:
-        """Whether all elements are true."""
+    ) -> "ndarray":
+        """Return True if all elements over axes are true."""
         return _reductions.reduce(_reductions._all, self, axis, None, out, keepdims, NoValue, where)
 
     @remembering
     def any(
         self: Any,
         axis: AxisLike = None,
-        out: Any = None,
+        out: Out = None,
         keepdims: bool = False,
         *,
         where: Any = True,
-    ) -> Any:
-        """Whether any element is true."""
+    ) -> "ndarray":
+        """Return True if any element over axes is true."""
         return _reductions.reduce(_reductions._any, self, axis, None, out, keepdims, NoValue, where)
 
     @remembering
-    def cumsum(self: Any, axis: int | None = None, dtype: DTypeLike = None, out: Any = None) -> Any:
-        """Running sum."""
+    def cumsum(
+        self: Any, axis: int | None = None, dtype: DTypeLike = None, out: Out = None
+    ) -> "ndarray":
+        """Compute the cumulative sum."""
         return _reductions.cumsum(self, axis, dtype, out)
 
     @remembering
     def cumprod(
-        self: Any, axis: int | None = None, dtype: DTypeLike = None, out: Any = None
-    ) -> Any:
-        """Running product."""
+        self: Any, axis: int | None = None, dtype: DTypeLike = None, out: Out = None
+    ) -> "ndarray":
+        """Compute the cumulative product."""
         return _reductions.cumprod(self, axis, dtype, out)
 
     @remembering
     def argmax(
-        self: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False
-    ) -> Any:
-        """Position of the largest element."""
+        self: Any, axis: int | None = None, out: Out = None, *, keepdims: bool = False
+    ) -> "ndarray":
+        """Return the index of the maximum."""
         return _sorting.argmax(self, axis, out, keepdims=keepdims)
 
     @remembering
     def argmin(
-        self: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False
-    ) -> Any:
-        """Position of the smallest element."""
+        self: Any, axis: int | None = None, out: Out = None, *, keepdims: bool = False
+    ) -> "ndarray":
+        """Return the index of the minimum."""
         return _sorting.argmin(self, axis, out, keepdims=keepdims)
 
-    def ptp(self: Any, axis: AxisLike = None, out: Any = None, keepdims: bool = False) -> Any:
-        """Largest minus smallest element."""
+    def ptp(self: Any, axis: AxisLike = None, out: Out = None, keepdims: bool = False) -> "ndarray":
+        """Compute the range: maximum minus minimum."""
         return _reductions.ptp(self, axis, out, keepdims)
 
     def trace(
@@ -175,14 +180,14 @@ class Reductions:
         axis1: int = 0,
         axis2: int = 1,
         dtype: DTypeLike = None,
-        out: Any = None,
-    ) -> Any:
-        """Sum of the diagonal."""
+        out: Out = None,
+    ) -> "ndarray":
+        """Compute the trace: the sum of the diagonal."""
         return _products.trace(self, offset, axis1, axis2, dtype, out)
 
     @remembering
-    def dot(self: Any, b: ArrayLike, out: Any = None) -> Any:
-        """Matrix product, as `np.dot`."""
+    def dot(self: Any, b: ArrayLike, out: Out = None) -> "ndarray":
+        """Compute the matrix product, as `np.dot`."""
         return _products.dot(self, b, out)
 
 

@@ -1,10 +1,10 @@
-"""Methods of arrays that read, pick, write and rearrange elements, and that write files."""
+"""Methods of arrays for selection, sorting, in-place writes and files."""
 
 import builtins
 import operator as python
 import os
 import pickle
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -16,17 +16,21 @@ from npcompat._internal.indexing import lens
 from npcompat._internal.native.fast_path import remembering
 from npcompat._internal.support import atomic_file
 from npcompat.numpy import _packing, _selection, _sorting
-from npcompat.numpy._typing import ArrayLike
+from npcompat.numpy._typing import ArrayLike, Out
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 
 class Selection:
-    """The part of `ndarray` that selects."""
+    """Mixin of `ndarray` for selection and writing."""
 
     __slots__ = ()
 
-    def view(self: Any, dtype: Any = None, type: Any = None) -> Any:
-        """The same elements as another array object; with a dtype, their bytes read as elements of
-        that dtype.
+    def view(self: Any, dtype: Any = None, type: Any = None) -> "ndarray":
+        """Return a new array object over the same elements.
+
+        With a dtype, their bytes are reinterpreted as elements of that dtype.
 
         Parameters
         ----------
@@ -48,7 +52,7 @@ class Selection:
             found = lens.whole(self)
         else:
             wanted = dtypes.canonical(dtype)
-            handles.layout(self).view(wanted)  # NumPy's error where that can't be
+            handles.layout(self).view(wanted)  # raise NumPy's error if this is impossible
             found = lens.reinterpreted(wanted)
         if type is None or type is builtins.type(self):
             return lens.view(self, found)
@@ -63,35 +67,36 @@ class Selection:
         order: Any = None,
         *,
         stable: bool | None = None,
-    ) -> Any:
-        """The positions that would sort along an axis."""
+    ) -> "ndarray":
+        """Return the indices that sort along an axis."""
         return _sorting.argsort(self, axis, kind, order, stable=stable)
 
-    def searchsorted(self: Any, v: ArrayLike, side: str = "left", sorter: Any = None) -> Any:
-        """Where to insert values so that the array stays sorted."""
+    def searchsorted(self: Any, v: ArrayLike, side: str = "left", sorter: Any = None) -> "ndarray":
+        """Find the indices at which inserted values keep the array sorted."""
         return _sorting.searchsorted(self, v, side, sorter)
 
-    def nonzero(self: Any, *, size: Any = None, fill_value: ArrayLike = None) -> Any:
-        """Positions of the elements that are not zero, one array for each axis."""
+    def nonzero(
+        self: Any, *, size: Any = None, fill_value: ArrayLike | None = None
+    ) -> "tuple[ndarray, ...]":
+        """Return the indices of the elements that are not zero, one array per axis."""
         return _selection.nonzero(self, size=size, fill_value=fill_value)
 
     def argpartition(
         self: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
-    ) -> Any:
-        """The positions that rearrange as `partition` does."""
+    ) -> "ndarray":
+        """Return the indices that partition along an axis."""
         return _sorting.argpartition(self, kth, axis, kind, order)
 
     def partition(
         self: Any, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None
     ) -> None:
-        """Rearrange in place along an axis: the `kth` is where sorting would put it, none larger
-        before it.
-        """
+        """Partition in place along an axis, as `np.partition`."""
         self[...] = _sorting.partition(self, kth, python.index(axis), kind, order)
 
-    def choose(self: Any, /, *choices: Any, out: Any = None, mode: str = "raise") -> Any:
-        """At each place, the element of the choice that this array names there; choices may also be
-        given as one sequence.
+    def choose(self: Any, /, *choices: Any, out: Out = None, mode: str = "raise") -> "ndarray":
+        """Choose each element from the choice that this array names, as `np.choose`.
+
+        Choices are several arguments or one sequence.
         """
         return _selection.choose(self, choices[0] if len(choices) == 1 else choices, out, mode)
 
@@ -100,30 +105,29 @@ class Selection:
         /,
         condition: ArrayLike,
         axis: int | None = None,
-        out: Any = None,
+        out: Out = None,
         *,
         size: Any = None,
-        fill_value: ArrayLike = None,
-    ) -> Any:
-        """The slices along an axis for which a condition holds."""
+        fill_value: ArrayLike | None = None,
+    ) -> "ndarray":
+        """Return the slices along an axis for which a condition holds."""
         return _selection.compress(condition, self, axis, out, size=size, fill_value=fill_value)
 
     def put(self: Any, indices: ArrayLike, values: ArrayLike, /, mode: str = "raise") -> None:
-        """Write values at positions among all elements in C order."""
+        """Write values at flat indices (C order)."""
         _selection.put(self, indices, values, mode)
 
     def fill(self: Any, value: ArrayLike) -> None:
         """Set every element to one value."""
         if self.dtype.kind == "O" or getattr(value, "shape", ()) or isinstance(value, list | tuple):
             held = onp.empty((), self.dtype)
-            held[()] = (
-                handles.to_host(value) if isinstance(value, Handle) else value
-            )  # NumPy's error for what is no element
+            # Raise NumPy's error for an invalid element.
+            held[()] = handles.to_host(value) if isinstance(value, Handle) else value
             value = array_like.array_of(held)
         self[...] = value
 
-    def byteswap(self: Any, /, inplace: bool = False) -> Any:
-        """The elements with their bytes in the other order; in place, or copied."""
+    def byteswap(self: Any, /, inplace: bool = False) -> "ndarray":
+        """Swap the bytes of each element (byte order), in a copy or in place."""
         swapped = apply(_packing.byteswap, (self,))
         if not inplace:
             return swapped
@@ -131,7 +135,7 @@ class Selection:
         return self
 
     def tofile(self: Any, fid: Any, /, sep: str = "", format: str = "%s") -> None:
-        """Write the elements to a file in C order: their bytes, or with a separator text."""
+        """Write the elements to a file in C order: bytes, or text with a separator."""
         self.asnumpy().tofile(fid, sep, format)
 
     def dump(self: Any, /, file: Any) -> None:
@@ -142,7 +146,7 @@ class Selection:
             file.write(Selection.dumps(self))
 
     def dumps(self: Any, /) -> bytes:
-        """A pickle of the array."""
+        """Return a pickle of the array."""
         return pickle.dumps(self, protocol=2)
 
 

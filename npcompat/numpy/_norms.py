@@ -1,7 +1,7 @@
 """Norms of vectors and matrices."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -14,6 +14,9 @@ from npcompat.numpy._decompositions import real_dtype, working_dtype
 from npcompat.numpy._host_arrays import by_numpy
 from npcompat.numpy._typing import ArrayLike, AxisLike
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
 
 def _norm_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     dtype = dtypes.strong(types[0])
@@ -24,35 +27,35 @@ def _norm_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution
 
 @operator("_npi_norm", rule=_norm_types, pattern="reduction")
 def _norm(xp: Any, x: Any, *, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    """Norm of vectors or matrices."""
+    """Compute the norm of vectors or matrices."""
     return xp.linalg.norm(x, ord, axis, keepdims)
 
 
 @operator("_npi_vector_norm", rule=_norm_types, pattern="reduction")
 def _vector_norm(xp: Any, x: Any, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
-    """Norm of vectors, which may lie along several axes.
+    """Compute the norm of vectors, which may lie along several axes.
 
     Parameters
     ----------
     ord : int or float
-        The p of the p-norm; inf is the greatest absolute value.
+        Exponent p of the p-norm; inf is the greatest absolute value.
     """
     return xp.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
 
 
-def norm(x: ArrayLike, ord: Any = None, axis: AxisLike = None, keepdims: bool = False) -> Any:
-    """Norm of vectors (one axis) or matrices (two axes).
+def norm(x: ArrayLike, ord: Any = None, axis: AxisLike = None, keepdims: bool = False) -> "ndarray":
+    """Compute the norm of vectors (one axis) or matrices (two axes).
 
     Parameters
     ----------
     x : array_like
         The array.
     ord : {None, number, inf, -inf, 'fro', 'nuc'}
-        Which norm; None is the 2-norm of all elements.
+        Kind of norm; None is the 2-norm of all elements.
     axis : int or pair of int, optional
-        Along which axis the vectors lie, or in which two the matrices; all if not given.
+        Axis of the vectors, or the two axes of the matrices; all if not given.
     keepdims : bool
-        Whether these axes stay, with length 1.
+        If True, these axes stay, with length 1.
 
     Examples
     --------
@@ -61,7 +64,7 @@ def norm(x: ArrayLike, ord: Any = None, axis: AxisLike = None, keepdims: bool = 
     """
     order = ord.item() if hasattr(ord, "item") else ord
     x, chosen = asarray(x), as_axis(axis)
-    if x.dtype.hasobject:  # whose elements say what their absolute values and sums are
+    if x.dtype.hasobject:  # objects define their own abs and sum
         return by_numpy(onp.linalg.norm, (x, order, chosen, keepdims), {})
     of_matrices = x.ndim == 2 if chosen is None else isinstance(chosen, tuple) and len(chosen) == 2
     if of_matrices and order is not None:
@@ -74,8 +77,8 @@ def norm(x: ArrayLike, ord: Any = None, axis: AxisLike = None, keepdims: bool = 
 
 def vector_norm(
     x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = False, ord: Any = 2
-) -> Any:
-    """Norm of vectors along one or more axes, all if not given.
+) -> "ndarray":
+    """Compute the norm of vectors along one or more axes, all if not given.
 
     Examples
     --------
@@ -86,8 +89,8 @@ def vector_norm(
     return apply(_vector_norm, (x,), (as_axis(axis), bool(keepdims), order))
 
 
-def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    """Norm of matrices in the last two axes.
+def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: Any = "fro") -> "ndarray":
+    """Compute the norm of matrices in the last two axes.
 
     Examples
     --------

@@ -1,8 +1,6 @@
-"""Names that are NumPy's own: types, constants, and what is done with strings, dates, records and
-matrices on the host.
-"""
+"""NumPy's own names: scalar types, constants, and host functions for strings, dates, records."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 from numpy import (
@@ -98,20 +96,24 @@ from numpy import (
     ushort,
     void,
 )
-from numpy import bool as bool  # the name is np.bool
+from numpy import bool as bool  # re-exported as np.bool
 
 from npcompat.numpy._host_arrays import on_host
 
-busday_count, busday_offset, is_busday = (
-    on_host(onp.busday_count),
-    on_host(onp.busday_offset),
-    on_host(onp.is_busday),
-)
-datetime_as_string, fromregex = on_host(onp.datetime_as_string), on_host(onp.fromregex)
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from npcompat.numpy._ndarray import ndarray
+
+busday_count: "Callable[..., ndarray]" = on_host(onp.busday_count)
+busday_offset: "Callable[..., ndarray]" = on_host(onp.busday_offset)
+datetime_as_string: "Callable[..., ndarray]" = on_host(onp.datetime_as_string)
+fromregex: "Callable[..., ndarray]" = on_host(onp.fromregex)
+is_busday: "Callable[..., ndarray]" = on_host(onp.is_busday)
 _EXTENDED = [
     name for name in ("float96", "float128", "complex192", "complex256") if hasattr(onp, name)
 ]
-"""Long floats, named by what they are on this machine."""
+"""Extended-precision floats, named by their size on this machine."""
 _extended: dict[str, Any] = {name: getattr(onp, name) for name in _EXTENDED}
 globals().update(_extended)
 

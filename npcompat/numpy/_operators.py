@@ -1,4 +1,4 @@
-"""The infix operators of arrays, new and in place.
+"""Infix operators of arrays, out of place and in place.
 
 Hot path: an operator goes straight to the dispatcher.
 """
@@ -6,7 +6,7 @@ Hot path: an operator goes straight to the dispatcher.
 import operator as python
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as onp
 from numpy._core._exceptions import _UFuncNoLoopError
@@ -28,7 +28,11 @@ from npcompat._internal.dispatch.placement import SCALARS, XLA_ARRAY
 from npcompat._internal.native import fast_path
 from npcompat.numpy import _arithmetic, _bits, _comparison, _floats, _products
 from npcompat.numpy._overrides import overridden
+from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy._ufunc import name_of, on_host, store
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 _apply = apply
 Kind = TypeVar("Kind", bound=type)
@@ -42,8 +46,9 @@ _EXPONENTS = (
 
 
 def _on_scalars(op: Op, infix: Infix | None, args: tuple[Any, ...]) -> Any:
-    """What NumPy's infix operator makes of scalars on the host, as which it knows ours; None for
-    other operands, and in other modes.
+    """Apply NumPy's infix operator to scalars on the host, because ours stand for NumPy's.
+
+    Returns None for other operands, and in other modes.
     """
     mode = modes.current()
     if infix is None or op.outputs != 1 or not mode.plain:
@@ -70,7 +75,7 @@ def _on_scalars(op: Op, infix: Infix | None, args: tuple[Any, ...]) -> Any:
 
 
 def _by_exponent(x: Any, exponent: Any) -> Op | None:
-    """The operator that NumPy's `**` takes for squares, reciprocals and roots of arrays."""
+    """Return the operator that NumPy's `**` takes for squares, reciprocals and roots."""
     if type(x) is late_bound.ndarray and type(exponent) in (int, float):
         for number, op, _ in _EXPONENTS:
             if type(number) is type(exponent) and number == exponent:
@@ -84,7 +89,7 @@ def _by_exponent(x: Any, exponent: Any) -> Op | None:
 
 
 def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
-    """An infix operator; NotImplemented for operands that don't want to meet arrays."""
+    """Apply a binary operator; NotImplemented for operands that refuse arrays."""
     if (
         type(x1) is not late_bound.ndarray
         and type(x2) is not late_bound.ndarray
@@ -101,7 +106,7 @@ def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
 
 
 def _repeats(x: Any, other: Any) -> bool:
-    """Whether the product with a sequence is that sequence, repeated."""
+    """Return True if Python repeats the sequence, as in `[1, 2] * np.int64(3)`."""
     return (
         type(x) is late_bound.scalar
         and isinstance(other, str | bytes | bytearray | list | tuple)
@@ -110,8 +115,9 @@ def _repeats(x: Any, other: Any) -> bool:
 
 
 def _takes_over(kind: Any) -> bool:
-    """Whether a class wants its own operators: its `__array_ufunc__` is None, or it has a priority
-    and gives no array.
+    """Return True if a class has its own operators.
+
+    Its `__array_ufunc__` is None, or it has a higher priority and does not produce arrays.
     """
     if hasattr(kind, "__array_ufunc__"):
         return kind.__array_ufunc__ is None
@@ -120,16 +126,15 @@ def _takes_over(kind: Any) -> bool:
 
 
 def _comparison_of(op: Op, infix: Infix, x1: Any, x2: Any, otherwise: bool) -> Any:
-    """Whether elements are equal, or not; what can't be compared is unequal."""
+    """Apply `==` or `!=`; operands that can't be compared are unequal."""
     if x2 is None and dtypes.on_devices(x1.dtype):
-        return handles.as_scalar(
-            array_like.array_of(onp.full(x1.shape, otherwise))
-        )  # no number is None, in a compiled function, too
+        # A number never equals None, also in a compiled function.
+        return handles.as_scalar(array_like.array_of(onp.full(x1.shape, otherwise)))
     try:
         return _binary(op, infix, x1, x2)
     except _UFuncNoLoopError:
         host1, host2 = [handles.to_host(x) if isinstance(x, Handle) else x for x in (x1, x2)]
-        found = host1 != host2 if otherwise else host1 == host2  # NumPy compares records itself
+        found = host1 != host2 if otherwise else host1 == host2  # records are compared by NumPy
         made, chief = array_like.array_of(onp.asarray(found)), subclasses.leader((x1, x2))
         return (
             handles.as_scalar(made)
@@ -139,7 +144,7 @@ def _comparison_of(op: Op, infix: Infix, x1: Any, x2: Any, otherwise: bool) -> A
 
 
 def _in_place(op: Op, x: Any, *others: Any) -> Any:
-    """Write the result into the first operand."""
+    """Apply a binary operator and write the result into the first operand."""
     for other in others:
         if not isinstance(other, Handle) and not isinstance(other, _OPERANDS):
             if getattr(type(other), "__array_ufunc__", _apply) is None:
@@ -150,9 +155,10 @@ def _in_place(op: Op, x: Any, *others: Any) -> Any:
     mode = modes.current()
     if mode.direct and op.ufunc is not None and on_host(op, (x, *others), x, mode.plain):
         return x
+    # Subclasses may override the result.
     known = type(x) is late_bound.ndarray and all(
         [type(other) in late_bound.ordinary for other in others]
-    )  # classes that users derive have a say
+    )
     rare = x._extra
     free = rare is None or (rare.leaf is None and not rare.readonly)
     if mode.plain and known and free and x._view is None and type(x._value.payload) is XLA_ARRAY:
@@ -162,7 +168,7 @@ def _in_place(op: Op, x: Any, *others: Any) -> Any:
         value, before = _apply(op, (x, *others))._value, x._value.payload
         if type(value.payload) is XLA_ARRAY and value.payload.aval == before.aval:
             touch(x)
-            x._value = value  # what `store` comes to
+            x._value = value  # short form of `store`
             return x
         store(x, value, what=f"ufunc '{name_of(op)}'")
         return x
@@ -172,13 +178,14 @@ def _in_place(op: Op, x: Any, *others: Any) -> Any:
 
 
 _LARGE = 1 << 20
-"""Bytes from which on an array on XLA is overwritten: another buffer costs more than to find out
-that there need be none.
+"""Size in bytes from which an array on XLA is overwritten in place (buffer donation).
+
+Below it, a new buffer costs less than the check that it can be overwritten.
 """
 
 
 def _keeps_type(op: Op, x: Any, others: tuple[Any, ...]) -> bool:
-    """Whether an array is large, and what it becomes has its shape and dtype for certain."""
+    """Return True if an array is large and the operator surely keeps its shape and dtype."""
     if x.nbytes < _LARGE or op.outputs != 1:
         return False
     kinds: list[Any] = [x.dtype]
@@ -191,14 +198,12 @@ def _keeps_type(op: Op, x: Any, others: tuple[Any, ...]) -> bool:
             return False
     try:
         return bool(op.rule(tuple(kinds), op.named(()))[1] == x.dtype)
-    except TypeError:  # which the call explains
+    except TypeError:  # the call itself raises it
         return False
 
 
 def _power(op: Op, infix: Infix, x: Any, exponent: Any) -> Any:
-    """`**`: NumPy takes other operators for some exponents, and refuses integers to negative
-    powers.
-    """
+    """Apply `**`, with NumPy's special exponents and its refusal of negative integer powers."""
     if (chosen := _by_exponent(x, exponent)) is not None:
         return _apply(chosen, (x,))
     _arithmetic.refuse_negative_powers(x, exponent)
@@ -206,7 +211,7 @@ def _power(op: Op, infix: Infix, x: Any, exponent: Any) -> Any:
 
 
 def _power_in_place(op: Op, x: Any, exponent: Any) -> Any:
-    """`**=`, the same."""
+    """Apply `**=`, with NumPy's special exponents and refusals."""
     if (chosen := _by_exponent(x, exponent)) is not None:
         return _in_place(chosen, x)
     _arithmetic.refuse_negative_powers(x, exponent)
@@ -214,13 +219,13 @@ def _power_in_place(op: Op, x: Any, exponent: Any) -> Any:
 
 
 def _product_in_place(op: Op, x: Any, other: Any) -> Any:
-    """`@=`, whose result must fit."""
+    """Apply `@=`; the result must fit the first operand."""
     _products.check_in_place(x, other)
     return _in_place(op, x, other)
 
 
 def _of_one(op: Op, infix: Infix) -> Any:
-    """A method of one operand."""
+    """Make a unary special method."""
 
     @fast_path.method("unary", op, infix)
     def method(self: Handle) -> Any:
@@ -231,7 +236,7 @@ def _of_one(op: Op, infix: Infix) -> Any:
 
 
 def _of_two(op: Op, infix: Infix, do: Callable[..., Any] = _binary, **how: Any) -> tuple[Any, Any]:
-    """A method of two operands, and the one for operands that stand the other way round."""
+    """Make a binary special method and its reflected one."""
 
     @fast_path.method("binary", op, infix, **how)
     def method(self: Handle, other: Any) -> Any:
@@ -245,14 +250,13 @@ def _of_two(op: Op, infix: Infix, do: Callable[..., Any] = _binary, **how: Any) 
 
 
 def _in_place_of(op: Op, do: Callable[..., Any] = _in_place) -> Any:
-    """A method that writes its result into its first operand."""
+    """Make a special method that writes its result into the first operand."""
 
     def method(self: Handle, other: Any) -> Any:
         return do(op, self, other)
 
-    return (
-        fast_path.method("in place", op)(method) if do is _in_place else method
-    )  # what is refused shall not have been half written
+    # `**=` and `@=` check before they write, so they do not take the fast path.
+    return fast_path.method("in place", op)(method) if do is _in_place else method
 
 
 def _of_equality(op: Op, infix: Infix, otherwise: bool) -> Any:
@@ -264,69 +268,127 @@ def _of_equality(op: Op, infix: Infix, otherwise: bool) -> Any:
 
 
 def _named(kind: Kind) -> Kind:
-    """Give the methods of a class their names."""
+    """Set the names of a class's special methods."""
     for name, method in vars(kind).items():
         function = getattr(method, "__wrapped__", method)
         if isinstance(function, FunctionType):
             function.__name__, function.__qualname__ = name, f"{kind.__qualname__}.{name}"
+            # Tracebacks and profiles show the code object's name.
             function.__code__ = function.__code__.replace(
                 co_name=name, co_qualname=function.__qualname__
-            )  # tracebacks, profiles
+            )
     return kind
 
 
 @_named
 class Operators(Handle):
-    """What `+`, `<` and their siblings do."""
+    """Mixin of `ndarray` for infix operators and comparisons."""
 
     __slots__ = ()
 
-    __add__, __radd__ = _of_two(_arithmetic._add, python.add)
-    __sub__, __rsub__ = _of_two(_arithmetic._subtract, python.sub)
-    __mul__, __rmul__ = _of_two(_arithmetic._multiply, python.mul)
-    __truediv__, __rtruediv__ = _of_two(_arithmetic._divide, python.truediv)
-    __floordiv__, __rfloordiv__ = _of_two(_arithmetic._floor_divide, python.floordiv)
-    __mod__, __rmod__ = _of_two(_arithmetic._remainder, python.mod)
-    __pow__, __rpow__ = _of_two(
-        _arithmetic._power, python.pow, _power, only_on_host=True, exponents=_EXPONENTS
-    )
-    __divmod__, __rdivmod__ = _of_two(_arithmetic._divmod, divmod)
-    __matmul__, __rmatmul__ = _of_two(_products._matmul, python.matmul)
-    __and__, __rand__ = _of_two(_bits._bitwise_and, python.and_)
-    __or__, __ror__ = _of_two(_bits._bitwise_or, python.or_)
-    __xor__, __rxor__ = _of_two(_bits._bitwise_xor, python.xor)
-    __lshift__, __rlshift__ = _of_two(_bits._left_shift, python.lshift)
-    __rshift__, __rrshift__ = _of_two(_bits._right_shift, python.rshift)
-    __lt__, _ = _of_two(_comparison._less, python.lt)
-    __le__, _ = _of_two(_comparison._less_equal, python.le)
-    __gt__, _ = _of_two(_comparison._greater, python.gt)
-    __ge__, _ = _of_two(_comparison._greater_equal, python.ge)
-    __eq__ = _of_equality(_comparison._equal, python.eq, False)
-    __ne__ = _of_equality(_comparison._not_equal, python.ne, True)
-    __neg__ = _of_one(_arithmetic._negative, python.neg)
-    __pos__ = _of_one(_arithmetic._positive, python.pos)
-    __abs__ = _of_one(_arithmetic._absolute, python.abs)
-    __invert__ = _of_one(_bits._invert, python.invert)
+    if TYPE_CHECKING:
+
+        def __add__(self, other: ArrayLike, /) -> "ndarray": ...
+        def __radd__(self, other: Any, /) -> "ndarray": ...
+        def __sub__(self, other: ArrayLike, /) -> "ndarray": ...
+        def __rsub__(self, other: Any, /) -> "ndarray": ...
+        def __mul__(self, other: ArrayLike, /) -> "ndarray": ...
+        def __rmul__(self, other: Any, /) -> "ndarray": ...
+        def __truediv__(self, other: ArrayLike, /) -> "ndarray": ...
+        def __rtruediv__(self, other: Any, /) -> "ndarray": ...
+        def __floordiv__(self, other: ArrayLike, /) -> "ndarray": ...
+        def __rfloordiv__(self, other: Any, /) -> "ndarray": ...
+        def __mod__(self, other: ArrayLike, /) -> "ndarray": ...
+        def __rmod__(self, other: Any, /) -> "ndarray": ...
+        def __pow__(self, other: ArrayLike, /) -> "ndarray": ...
+        def __rpow__(self, other: Any, /) -> "ndarray": ...
+        def __matmul__(self, other: ArrayLike, /) -> "ndarray": ...
+        def __rmatmul__(self, other: Any, /) -> "ndarray": ...
+        def __and__(self, other: ArrayLike, /) -> "ndarray": ...
+        def __rand__(self, other: Any, /) -> "ndarray": ...
+        def __or__(self, other: ArrayLike, /) -> "ndarray": ...
+        def __ror__(self, other: Any, /) -> "ndarray": ...
+        def __xor__(self, other: ArrayLike, /) -> "ndarray": ...
+        def __rxor__(self, other: Any, /) -> "ndarray": ...
+        def __lshift__(self, other: ArrayLike, /) -> "ndarray": ...
+        def __rlshift__(self, other: Any, /) -> "ndarray": ...
+        def __rshift__(self, other: ArrayLike, /) -> "ndarray": ...
+        def __rrshift__(self, other: Any, /) -> "ndarray": ...
+        def __divmod__(self, other: ArrayLike, /) -> "tuple[ndarray, ndarray]": ...
+        def __rdivmod__(self, other: Any, /) -> "tuple[ndarray, ndarray]": ...
+        def __lt__(self, other: ArrayLike, /) -> "ndarray": ...
+        def __le__(self, other: ArrayLike, /) -> "ndarray": ...
+        def __gt__(self, other: ArrayLike, /) -> "ndarray": ...
+        def __ge__(self, other: ArrayLike, /) -> "ndarray": ...
+        def __eq__(self, other: object, /) -> "ndarray": ...  # type: ignore[override]
+        def __ne__(self, other: object, /) -> "ndarray": ...  # type: ignore[override]
+        def __neg__(self) -> "ndarray": ...
+        def __pos__(self) -> "ndarray": ...
+        def __abs__(self) -> "ndarray": ...
+        def __invert__(self) -> "ndarray": ...
+    else:
+        __add__, __radd__ = _of_two(_arithmetic._add, python.add)
+        __sub__, __rsub__ = _of_two(_arithmetic._subtract, python.sub)
+        __mul__, __rmul__ = _of_two(_arithmetic._multiply, python.mul)
+        __truediv__, __rtruediv__ = _of_two(_arithmetic._divide, python.truediv)
+        __floordiv__, __rfloordiv__ = _of_two(_arithmetic._floor_divide, python.floordiv)
+        __mod__, __rmod__ = _of_two(_arithmetic._remainder, python.mod)
+        __pow__, __rpow__ = _of_two(
+            _arithmetic._power, python.pow, _power, only_on_host=True, exponents=_EXPONENTS
+        )
+        __divmod__, __rdivmod__ = _of_two(_arithmetic._divmod, divmod)
+        __matmul__, __rmatmul__ = _of_two(_products._matmul, python.matmul)
+        __and__, __rand__ = _of_two(_bits._bitwise_and, python.and_)
+        __or__, __ror__ = _of_two(_bits._bitwise_or, python.or_)
+        __xor__, __rxor__ = _of_two(_bits._bitwise_xor, python.xor)
+        __lshift__, __rlshift__ = _of_two(_bits._left_shift, python.lshift)
+        __rshift__, __rrshift__ = _of_two(_bits._right_shift, python.rshift)
+        __lt__, _ = _of_two(_comparison._less, python.lt)
+        __le__, _ = _of_two(_comparison._less_equal, python.le)
+        __gt__, _ = _of_two(_comparison._greater, python.gt)
+        __ge__, _ = _of_two(_comparison._greater_equal, python.ge)
+        __eq__ = _of_equality(_comparison._equal, python.eq, False)
+        __ne__ = _of_equality(_comparison._not_equal, python.ne, True)
+        __neg__ = _of_one(_arithmetic._negative, python.neg)
+        __pos__ = _of_one(_arithmetic._positive, python.pos)
+        __abs__ = _of_one(_arithmetic._absolute, python.abs)
+        __invert__ = _of_one(_bits._invert, python.invert)
+        del _
     __hash__ = None  # type: ignore[assignment]
-    del _
 
 
 @_named
 class InPlaceOperators(Handle):
-    """What `+=` and its siblings do."""
+    """Mixin of `ndarray` for augmented assignment, such as `+=`."""
 
     __slots__ = ()
 
-    __iadd__ = _in_place_of(_arithmetic._add)
-    __isub__ = _in_place_of(_arithmetic._subtract)
-    __imul__ = _in_place_of(_arithmetic._multiply)
-    __itruediv__ = _in_place_of(_arithmetic._divide)
-    __ifloordiv__ = _in_place_of(_arithmetic._floor_divide)
-    __imod__ = _in_place_of(_arithmetic._remainder)
-    __ipow__ = _in_place_of(_arithmetic._power, _power_in_place)
-    __iand__ = _in_place_of(_bits._bitwise_and)
-    __ior__ = _in_place_of(_bits._bitwise_or)
-    __ixor__ = _in_place_of(_bits._bitwise_xor)
-    __ilshift__ = _in_place_of(_bits._left_shift)
-    __irshift__ = _in_place_of(_bits._right_shift)
-    __imatmul__ = _in_place_of(_products._matmul, _product_in_place)
+    if TYPE_CHECKING:
+
+        def __iadd__(self, other: ArrayLike, /) -> Self: ...
+        def __isub__(self, other: ArrayLike, /) -> Self: ...
+        def __imul__(self, other: ArrayLike, /) -> Self: ...
+        def __itruediv__(self, other: ArrayLike, /) -> Self: ...
+        def __ifloordiv__(self, other: ArrayLike, /) -> Self: ...
+        def __imod__(self, other: ArrayLike, /) -> Self: ...
+        def __ipow__(self, other: ArrayLike, /) -> Self: ...
+        def __iand__(self, other: ArrayLike, /) -> Self: ...
+        def __ior__(self, other: ArrayLike, /) -> Self: ...
+        def __ixor__(self, other: ArrayLike, /) -> Self: ...
+        def __ilshift__(self, other: ArrayLike, /) -> Self: ...
+        def __irshift__(self, other: ArrayLike, /) -> Self: ...
+        def __imatmul__(self, other: ArrayLike, /) -> Self: ...
+    else:
+        __iadd__ = _in_place_of(_arithmetic._add)
+        __isub__ = _in_place_of(_arithmetic._subtract)
+        __imul__ = _in_place_of(_arithmetic._multiply)
+        __itruediv__ = _in_place_of(_arithmetic._divide)
+        __ifloordiv__ = _in_place_of(_arithmetic._floor_divide)
+        __imod__ = _in_place_of(_arithmetic._remainder)
+        __ipow__ = _in_place_of(_arithmetic._power, _power_in_place)
+        __iand__ = _in_place_of(_bits._bitwise_and)
+        __ior__ = _in_place_of(_bits._bitwise_or)
+        __ixor__ = _in_place_of(_bits._bitwise_xor)
+        __ilshift__ = _in_place_of(_bits._left_shift)
+        __irshift__ = _in_place_of(_bits._right_shift)
+        __imatmul__ = _in_place_of(_products._matmul, _product_in_place)

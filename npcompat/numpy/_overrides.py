@@ -1,11 +1,12 @@
-"""The protocols `__array_ufunc__` and `__array_function__` of other classes: what a class wants
-done with its objects comes first.
+"""NumPy's override protocols `__array_ufunc__` and `__array_function__` of other classes.
+
+The class of an operand takes precedence over our functions.
 """
 
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as onp
 
@@ -14,12 +15,13 @@ from npcompat._internal.dispatch import late_bound
 from npcompat._internal.dispatch.subclasses import is_subclass
 
 P = ParamSpec("P")
+R = TypeVar("R")
 _NONE_OF_THEM = (onp.generic, int, float, complex, str, bytes, list, tuple, type(None))
 _NUMPYS = onp.ndarray.__array_ufunc__
 
 
 def overrides(x: Any) -> bool:
-    """Whether the class of an operand has a say in what ufuncs do with it."""
+    """Return True if the class of an operand overrides ufuncs."""
     if isinstance(x, Handle):
         return (
             is_subclass(type(x))
@@ -31,7 +33,7 @@ def overrides(x: Any) -> bool:
 
 
 def _in_turn(operands: Sequence[Any]) -> list[Any]:
-    """One operand of each class that overrides, from left to right, subclasses before their bases."""
+    """List one operand per overriding class: left to right, subclasses before bases."""
     found: list[Any] = []
     for x in operands:
         if overrides(x) and type(x) not in map(type, found):
@@ -43,8 +45,9 @@ def _in_turn(operands: Sequence[Any]) -> list[Any]:
 
 
 def overridden(op: Any, method: str, inputs: Sequence[Any], options: Mapping[str, Any]) -> Any:
-    """What the first class among the operands that can makes of a call of a ufunc; NotImplemented
-    if no class overrides it.
+    """Call the first `__array_ufunc__` that accepts a ufunc call.
+
+    Returns NotImplemented if no class overrides it.
 
     Parameters
     ----------
@@ -60,16 +63,14 @@ def overridden(op: Any, method: str, inputs: Sequence[Any], options: Mapping[str
     Raises
     ------
     TypeError
-        If a class refuses all ufuncs (its `__array_ufunc__` is None), or if none of those asked
-        can.
+        If a class refuses all ufuncs (its `__array_ufunc__` is None), or if all return
+        NotImplemented.
     """
     return _asked(late_bound.ufuncs.get(op.name), method, inputs, options)
 
 
 def reduced_by_class(name: str, a: Any, options: Mapping[str, Any]) -> Any:
-    """What the class of an array makes of a reduction, such as ``'sum'``: it is asked as by the
-    method of the ufunc.
-    """
+    """Reduce by the class of an array, as the method `reduce` of its ufunc would."""
     ufunc = _FOLDS.get(name)
     return (
         NotImplemented
@@ -112,9 +113,7 @@ def _asked(function: Any, method: str, inputs: Sequence[Any], options: Mapping[s
 
 
 def given(out: Any, **options: Any) -> dict[str, Any]:
-    """The arguments of a call that are not their defaults; each option is a pair of value and
-    default.
-    """
+    """Return the arguments that differ from their defaults; an option is (value, default)."""
     found = {
         name: v
         for name, (v, default) in options.items()
@@ -125,8 +124,9 @@ def given(out: Any, **options: Any) -> dict[str, Any]:
 
 
 def made_like(like: Any, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
-    """What the class of `like` makes of a call of a function that creates arrays; NotImplemented if
-    that is for the function.
+    """Call a creation function of the class of `like`, by `__array_function__`.
+
+    Returns NotImplemented if our function is to run.
 
     Parameters
     ----------
@@ -135,12 +135,12 @@ def made_like(like: Any, function: Callable[..., Any], arguments: Mapping[str, A
     function : function
         The public function.
     arguments : mapping
-        All arguments of the call by their names: what `locals()` are where the function begins.
+        All arguments of the call by name: `locals()` at the start of the function.
 
     Raises
     ------
     TypeError
-        If the class has no `__array_function__`, or if that makes nothing of the call.
+        If the class has no `__array_function__`, or if that returns NotImplemented.
     """
     method = getattr(type(like), "__array_function__", None)
     if method is None:
@@ -154,18 +154,17 @@ def made_like(like: Any, function: Callable[..., Any], arguments: Mapping[str, A
 
 
 def reduced_by(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
-    """What the class of an operand makes of a call of a function that reduces; NotImplemented if
-    that is for the function.
+    """Call a reduction of the class of an operand.
 
-    Another library's class is asked by `__array_function__`; a class derived from the array has a
-    method of the function's name.
+    Another library's class is called by `__array_function__`. A class derived from the array
+    has a method of the function's name. Returns NotImplemented if our function is to run.
 
     Parameters
     ----------
     function : function
         The public function, such as `sum`; its operands are `a` and `where`.
     arguments : mapping
-        All arguments of the call by their names: what `locals()` are where the function begins.
+        All arguments of the call by name: `locals()` at the start of the function.
     """
     for x in (arguments["a"], arguments["where"]):
         if _is_foreign(x):
@@ -179,24 +178,25 @@ def reduced_by(function: Callable[..., Any], arguments: Mapping[str, Any]) -> An
 
 def asks_classes(
     dispatcher: Callable[..., Iterable[Any]], **_: Any
-) -> Callable[[Callable[P, Any]], Callable[P, Any]]:
-    """Have a function ask other libraries' classes first, by `__array_function__`; `dispatcher`
-    says which arguments are asked.
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate a function to dispatch to other libraries by `__array_function__`.
+
+    `dispatcher` returns the arguments whose classes are considered.
 
     Parameters
     ----------
     dispatcher : function
-        It takes what the function takes, and returns the arguments that may be arrays.
+        Function of the same arguments that returns those that may be arrays.
     **_
-        Where NumPy's own decorator documents the function, in whose place this one stands.
+        Arguments of NumPy's own decorator, which this one replaces; they are ignored.
     """
 
-    def complete(function: Callable[P, Any]) -> Callable[P, Any]:
+    def complete(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> Any:
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
             for x in dispatcher(*args, **kwargs):
                 if _is_foreign(x):
-                    return _by_protocol(x, call, args, kwargs)
+                    return cast("R", _by_protocol(x, call, args, kwargs))
             return function(*args, **kwargs)
 
         return call
@@ -205,9 +205,7 @@ def asks_classes(
 
 
 def _is_foreign(x: Any) -> bool:
-    """Whether the class of an object is another library's that wants to be asked what functions do
-    with it.
-    """
+    """Return True if an object's class belongs to a library with `__array_function__`."""
     return hasattr(type(x), "__array_function__") and not isinstance(
         x, Handle | onp.ndarray | onp.generic
     )
@@ -216,8 +214,9 @@ def _is_foreign(x: Any) -> bool:
 def _by_protocol(
     x: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:
-    """What the class of an object makes of a call by `__array_function__`: of our function, or of
-    NumPy's, which libraries know.
+    """Call `__array_function__` of an object's class, for our function or NumPy's.
+
+    NumPy's is the one that other libraries know.
     """
     numpys = getattr(onp, function.__name__, function)
     for asked in (numpys,) if isinstance(x, onp.ndarray | onp.generic) else (function, numpys):
@@ -233,8 +232,9 @@ def _by_protocol(
 def _as_called(
     function: Callable[..., Any], arguments: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of a call: by position what must be given, by name what is not its default;
-    `like` is left out.
+    """Return the arguments of a call: required ones by position, non-defaults by name.
+
+    The argument `like` is left out.
     """
     args: list[Any] = []
     kwargs: dict[str, Any] = {}

@@ -1,7 +1,7 @@
-"""Bits packed into bytes, and the order of bytes."""
+"""Bits packed into bytes, and byte order."""
 
 import operator as python
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as onp
 
@@ -10,13 +10,16 @@ from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
 _uint8 = onp.dtype("uint8")
 BitOrder = Literal["big", "little"]
 
 
 @operator("_npi_packbits", rule=lambda types, attrs: ([None], _uint8), differentiable=False)
 def _packbits(xp: Any, a: Any, *, axis: int | None = None, bitorder: str = "big") -> Any:
-    """Eight elements, zero or not, in each byte."""
+    """Pack eight elements, zero or not, into each byte."""
     if axis is None:
         a, axis = xp.ravel(a), 0
     bits = xp.astype(xp.moveaxis(a, axis, -1) != 0, _uint8)
@@ -30,7 +33,7 @@ def _packbits(xp: Any, a: Any, *, axis: int | None = None, bitorder: str = "big"
 def _unpackbits(
     xp: Any, a: Any, *, axis: int | None = None, count: int | None = None, bitorder: str = "big"
 ) -> Any:
-    """The bits of each byte as elements."""
+    """Unpack the bits of each byte."""
     if axis is None:
         a, axis = xp.ravel(a), 0
     bits = (xp.moveaxis(a, axis, -1)[..., None] >> _places(bitorder)) & _uint8.type(1)
@@ -42,7 +45,7 @@ def _unpackbits(
 
 
 def _places(bitorder: str) -> onp.ndarray[Any, Any]:
-    """By how much each of eight bits is shifted."""
+    """Return the shift of each of eight bits."""
     places = onp.arange(8, dtype=_uint8)
     return places if bitorder == "little" else places[::-1]
 
@@ -59,18 +62,19 @@ def _along(a: Any, axis: Any, bitorder: str) -> int | None:
     )
 
 
-def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: BitOrder = "big") -> Any:
-    """Bits, as elements that are zero or not, packed into bytes; the last byte is filled with
-    zeros.
+def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: BitOrder = "big") -> "ndarray":
+    """Pack bits, elements that are zero or not, into bytes.
+
+    The last byte is padded with zeros.
 
     Parameters
     ----------
     a : array_like of bool or int
         The bits.
     axis : int, optional
-        Along which axis eight become one; all elements in C order, if not given.
+        Axis along which eight become one; all elements in C order if not given.
     bitorder : {'big', 'little'}
-        Whether the first of eight is the highest bit or the lowest.
+        Bit order: the first of eight is the highest ('big') or the lowest ('little').
 
     Returns
     -------
@@ -95,20 +99,19 @@ def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: BitOrder = "big
 
 def unpackbits(
     a: ArrayLike, /, axis: int | None = None, count: int | None = None, bitorder: BitOrder = "big"
-) -> Any:
-    """The bits of bytes, as elements that are 0 or 1.
+) -> "ndarray":
+    """Unpack bytes into bits, elements that are 0 or 1.
 
     Parameters
     ----------
     a : array_like of uint8
         The bytes.
     axis : int, optional
-        Along which axis one becomes eight; all elements in C order, if not given.
+        Axis along which one becomes eight; all elements in C order if not given.
     count : int, optional
-        How many bits to keep; more are added as zeros, and a negative number says how many to leave
-        out at the end.
+        Number of bits to keep, padded with zeros; a negative number drops bits at the end.
     bitorder : {'big', 'little'}
-        Whether the first of eight is the highest bit or the lowest.
+        Bit order: the first of eight is the highest ('big') or the lowest ('little').
 
     Returns
     -------
@@ -138,7 +141,7 @@ def unpackbits(
 
 @operator("_npi_byteswap", pattern="elementwise", differentiable=False)
 def byteswap(xp: Any, a: Any) -> Any:
-    """The elements with their bytes in the other order; the parts of complex numbers each."""
+    """Swap the bytes of each element (byte order); complex numbers by parts."""
     return xp.byteswap(a)
 
 

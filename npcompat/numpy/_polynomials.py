@@ -1,8 +1,11 @@
 """Polynomials by their coefficients, the highest power first."""
 
+# mypy: disable-error-code="overload-overlap"
+# A poly1d is an array-like, too: the first overload that matches counts.
+
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as onp
 from numpy.exceptions import RankWarning
@@ -30,21 +33,24 @@ from npcompat.numpy._reductions import cumprod, sum
 from npcompat.numpy._sorting import sort
 from npcompat.numpy._typing import ArrayLike
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
 _float64 = onp.dtype("float64")
 
 
-def _coefficients(p: Any) -> Any:
-    """The coefficients of a polynomial, which may be given as such or as an array-like."""
+def _coefficients(p: Any) -> "ndarray":
+    """Return the coefficients of a poly1d or an array-like."""
     return p.coeffs if isinstance(p, poly1d) else asarray(p)
 
 
 def _as_given(result: Any, *operands: Any) -> Any:
-    """The result as a polynomial, if an operand is one."""
+    """Return the result as a poly1d if an operand is one."""
     return poly1d(result) if any([isinstance(p, poly1d) for p in operands]) else result
 
 
 def _trimmed(c: Any, what: str) -> Any:
-    """The coefficients without leading zeros; one zero, if there are no others."""
+    """Remove leading zeros; a zero polynomial keeps one."""
     present = onp.flatnonzero(shaping(c, what))
     if not present.size:
         return zeros(1, c.dtype)
@@ -54,17 +60,17 @@ def _trimmed(c: Any, what: str) -> Any:
 # --- from points and roots ------------------------------------------------------------------------
 
 
-def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Any:
-    """Vandermonde's matrix: the powers of each element in a row.
+def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> "ndarray":
+    """Build the Vandermonde matrix: the powers of each element in a row.
 
     Parameters
     ----------
     x : array_like
         The elements, along one axis.
     N : int, optional
-        How many powers; as many as there are elements, if not given.
+        Number of powers; the number of elements if not given.
     increasing : bool
-        Whether the row begins with the power 0, instead of the highest.
+        If True, the row begins with the power 0, instead of the highest.
 
     Examples
     --------
@@ -85,11 +91,11 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Any:
     return powers if increasing else powers[:, ::-1].copy()
 
 
-def poly(seq_of_zeros: ArrayLike) -> Any:
-    """The polynomial with the given roots, or whose roots are the eigenvalues of a matrix.
+def poly(seq_of_zeros: ArrayLike) -> "ndarray":
+    """Compute the polynomial with given roots, or the characteristic polynomial of a matrix.
 
-    Roots that are conjugates of each other make real coefficients; in a compiled function, where
-    this is not known, those of complex roots are complex.
+    Roots in conjugate pairs give real coefficients. In a compiled function, where values are
+    not known, complex roots give complex coefficients.
 
     Parameters
     ----------
@@ -109,7 +115,7 @@ def poly(seq_of_zeros: ArrayLike) -> Any:
     elif found.dtype.char not in "fdFD":
         found = found.astype(float)
     if found.shape[0] == 0:
-        return 1.0
+        return cast("Any", 1.0)
     one = ones(1, found.dtype)
     product = one
     for i in range(found.shape[0]):
@@ -119,37 +125,75 @@ def poly(seq_of_zeros: ArrayLike) -> Any:
     return product
 
 
-def roots(p: ArrayLike) -> Any:
-    """The roots of a polynomial, as the eigenvalues of its companion matrix.
+def roots(p: ArrayLike) -> "ndarray":
+    """Compute the roots of a polynomial as the eigenvalues of its companion matrix.
 
     Raises
     ------
     TracedValueError
-        In a compiled function: how many there are depends on values.
+        In a compiled function: their number depends on values.
 
     Examples
     --------
     >>> np.sort(np.roots([1.0, -3.0, 2.0]))
     array([1., 2.])
     """
-    p = atleast_1d(_coefficients(p))
-    if p.ndim != 1:
+    c = atleast_1d(_coefficients(p))
+    if c.ndim != 1:
         raise ValueError("Input must be a rank-1 array.")
-    present = onp.flatnonzero(shaping(p, "roots"))
-    none = zeros(0, dtypes.narrow(_float64, [p.dtype]))
+    present = onp.flatnonzero(shaping(c, "roots"))
+    none = zeros(0, dtypes.narrow(_float64, [c.dtype]))
     if not present.size:
         return none
-    at_zero = p.shape[0] - int(present[-1]) - 1
-    p = p[int(present[0]) : int(present[-1]) + 1]
-    if not dtypes.is_inexact(p.dtype):
-        p = p.astype(float)
-    degree = p.shape[0] - 1
+    at_zero = c.shape[0] - int(present[-1]) - 1
+    c = c[int(present[0]) : int(present[-1]) + 1]
+    if not dtypes.is_inexact(c.dtype):
+        c = c.astype(float)
+    degree = c.shape[0] - 1
     if degree:
-        shifted = diag(ones(degree - 1, p.dtype), -1)[1:]
-        found = linalg.eigvals(concatenate([(-p[1:] / p[0])[None], shifted]))
+        shifted = diag(ones(degree - 1, c.dtype), -1)[1:]
+        found = linalg.eigvals(concatenate([(-c[1:] / c[0])[None], shifted]))
     else:
         found = none
     return concatenate([found, zeros(at_zero, found.dtype)])
+
+
+@overload
+def polyfit(
+    x: ArrayLike,
+    y: ArrayLike,
+    deg: int,
+    rcond: float | None = None,
+    full: Literal[False] = False,
+    w: ArrayLike | None = None,
+    cov: Literal[False] = False,
+) -> "ndarray": ...
+
+
+@overload
+def polyfit(
+    x: ArrayLike,
+    y: ArrayLike,
+    deg: int,
+    rcond: float | None = None,
+    *,
+    full: Literal[True],
+    w: ArrayLike | None = None,
+    cov: Any = False,
+) -> "tuple[ndarray, ndarray, ndarray, ndarray, float | None]": ...
+
+
+@overload
+def polyfit(
+    x: ArrayLike,
+    y: ArrayLike,
+    deg: int,
+    rcond: float | None = None,
+    full: Literal[False] = False,
+    w: ArrayLike | None = None,
+    *,
+    cov: Literal[True, "unscaled"],
+) -> "tuple[ndarray, ndarray]": ...
 
 
 def polyfit(
@@ -161,12 +205,12 @@ def polyfit(
     w: ArrayLike | None = None,
     cov: Any = False,
 ) -> Any:
-    """The polynomial that fits points with the least squared error.
+    """Fit a polynomial to points by least squares.
 
     Parameters
     ----------
     x : array_like
-        Where the points are, along one axis.
+        Coordinates of the points, along one axis.
     y : array_like
         Their values; in the columns of a matrix, those of several functions.
     deg : int
@@ -175,12 +219,12 @@ def polyfit(
         Singular values below this fraction of the largest count as zero; the number of points times
         the machine epsilon if not given.
     full : bool
-        Whether residuals, rank, singular values and `rcond` are returned too.
+        If True, also return residuals, rank, singular values and `rcond`.
     w : array_like, optional
-        What the error of each point is multiplied with, before it is squared.
+        Weight of the error of each point, before it is squared.
     cov : bool or 'unscaled'
-        Whether the covariance matrix of the coefficients is returned too; scaled by the residuals,
-        or as it is.
+        If true, also return the covariance matrix of the coefficients; scaled by the
+        residuals, or as it is.
 
     Examples
     --------
@@ -217,7 +261,7 @@ def polyfit(
     def shown(found: Any) -> Any:
         return found.astype(dtypes.narrow(found.dtype, carried))
 
-    # NumPy fits with 64 bits, whatever it is given.
+    # NumPy fits in float64 for any input dtype.
     powers, values = vander(_wide(x), order), y
     if weights is not None:
         powers = powers * weights[:, None]
@@ -249,8 +293,20 @@ def _wide(x: Any) -> Any:
 # --- arithmetic -----------------------------------------------------------------------------------
 
 
-def polyadd(a1: ArrayLike, a2: ArrayLike) -> Any:
-    """The sum of two polynomials.
+@overload
+def polyadd(a1: "poly1d", a2: ArrayLike) -> "poly1d": ...
+
+
+@overload
+def polyadd(a1: ArrayLike, a2: "poly1d") -> "poly1d": ...
+
+
+@overload
+def polyadd(a1: ArrayLike, a2: ArrayLike) -> "ndarray": ...
+
+
+def polyadd(a1: ArrayLike, a2: ArrayLike) -> "ndarray | poly1d":
+    """Add two polynomials.
 
     Examples
     --------
@@ -261,8 +317,20 @@ def polyadd(a1: ArrayLike, a2: ArrayLike) -> Any:
     return _as_given(first + second, a1, a2)
 
 
-def polysub(a1: ArrayLike, a2: ArrayLike) -> Any:
-    """The difference of two polynomials.
+@overload
+def polysub(a1: "poly1d", a2: ArrayLike) -> "poly1d": ...
+
+
+@overload
+def polysub(a1: ArrayLike, a2: "poly1d") -> "poly1d": ...
+
+
+@overload
+def polysub(a1: ArrayLike, a2: ArrayLike) -> "ndarray": ...
+
+
+def polysub(a1: ArrayLike, a2: ArrayLike) -> "ndarray | poly1d":
+    """Subtract the second polynomial from the first.
 
     Examples
     --------
@@ -274,7 +342,7 @@ def polysub(a1: ArrayLike, a2: ArrayLike) -> Any:
 
 
 def _aligned(a1: Any, a2: Any) -> list[Any]:
-    """The coefficients of two polynomials, with as many zeros in front as the shorter one lacks."""
+    """Pad the coefficients of two polynomials with leading zeros to equal length."""
     both = [atleast_1d(_coefficients(a)) for a in (a1, a2)]
     length = max(c.shape[0] for c in both)
     return [
@@ -283,8 +351,20 @@ def _aligned(a1: Any, a2: Any) -> list[Any]:
     ]
 
 
-def polymul(a1: ArrayLike, a2: ArrayLike) -> Any:
-    """The product of two polynomials, without leading zeros of the factors.
+@overload
+def polymul(a1: "poly1d", a2: ArrayLike) -> "poly1d": ...
+
+
+@overload
+def polymul(a1: ArrayLike, a2: "poly1d") -> "poly1d": ...
+
+
+@overload
+def polymul(a1: ArrayLike, a2: ArrayLike) -> "ndarray": ...
+
+
+def polymul(a1: ArrayLike, a2: ArrayLike) -> "ndarray | poly1d":
+    """Multiply two polynomials; leading zeros of the factors are dropped.
 
     Raises
     ------
@@ -301,7 +381,7 @@ def polymul(a1: ArrayLike, a2: ArrayLike) -> Any:
 
 @operator("_npi_polydiv", rule=lambda types, attrs: _divided(types), outputs=2)
 def _polydiv(xp: Any, u: Any, v: Any) -> Any:
-    """Quotient and remainder, with its leading zeros.
+    """Divide polynomials: quotient, and remainder with its leading zeros.
 
     Parameters
     ----------
@@ -321,18 +401,29 @@ def _polydiv(xp: Any, u: Any, v: Any) -> Any:
 
 
 def _divided(types: tuple[Type, ...]) -> Resolution:
-    """What is no float becomes the default one, before a common dtype is chosen."""
+    """Divide polynomials; non-floats become the default float before type promotion."""
     given = [dtypes.strong(t) for t in types]
     common = onp.result_type(*[t if dtypes.is_inexact(t) else _float64 for t in given])
-    wide = onp.promote_types(
-        common, _float64
-    )  # what remains of a step must be nearly zero, however XLA rounds
+    # At least float64, so that a step's remainder is nearly zero however XLA rounds.
+    wide = onp.promote_types(common, _float64)
     dtype = dtypes.narrow(common, given)
     return [wide, wide], (dtype, dtype)
 
 
+@overload
+def polydiv(u: "poly1d", v: ArrayLike) -> "tuple[poly1d, poly1d]": ...
+
+
+@overload
+def polydiv(u: ArrayLike, v: "poly1d") -> "tuple[poly1d, poly1d]": ...
+
+
+@overload
+def polydiv(u: ArrayLike, v: ArrayLike) -> "tuple[ndarray, ndarray]": ...
+
+
 def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[Any, Any]:
-    """Quotient and remainder of two polynomials; leading zeros of the remainder are left out.
+    """Divide polynomials: quotient, and remainder without leading zeros.
 
     Examples
     --------
@@ -350,22 +441,30 @@ def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[Any, Any]:
 
 @operator("_npi_polyval", order="K", rule=dtypes.promote, pattern="complex")
 def _polyval(xp: Any, p: Any, x: Any) -> Any:
-    """A polynomial's values, by Horner's scheme."""
+    """Evaluate a polynomial by Horner's scheme."""
     total = xp.zeros_like(x)
     for k in range(p.shape[0]):
         total = total * x + p[k]
     return total
 
 
-def polyval(p: ArrayLike, x: ArrayLike) -> Any:
-    """The values of a polynomial; of a polynomial `x`, the composition of both.
+@overload
+def polyval(p: ArrayLike, x: "poly1d") -> "poly1d": ...
+
+
+@overload
+def polyval(p: ArrayLike, x: ArrayLike) -> "ndarray": ...
+
+
+def polyval(p: ArrayLike, x: ArrayLike) -> "ndarray | poly1d":
+    """Evaluate a polynomial; for a poly1d `x`, compose both polynomials.
 
     Parameters
     ----------
     p : array_like or poly1d
         Coefficients, the highest power first.
     x : array_like or poly1d
-        Where to evaluate.
+        Points at which to evaluate.
 
     Examples
     --------
@@ -383,8 +482,16 @@ def polyval(p: ArrayLike, x: ArrayLike) -> Any:
     return total
 
 
-def polyder(p: ArrayLike, m: int = 1) -> Any:
-    """The `m`-th derivative of a polynomial.
+@overload
+def polyder(p: "poly1d", m: int = 1) -> "poly1d": ...
+
+
+@overload
+def polyder(p: ArrayLike, m: int = 1) -> "ndarray": ...
+
+
+def polyder(p: ArrayLike, m: int = 1) -> "ndarray | poly1d":
+    """Compute the `m`-th derivative of a polynomial.
 
     Examples
     --------
@@ -401,9 +508,18 @@ def polyder(p: ArrayLike, m: int = 1) -> Any:
     return _as_given(c, p)
 
 
-def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> Any:
-    """The `m`-th integral of a polynomial, with the constants `k` of each integration, zero if not
-    given.
+@overload
+def polyint(p: "poly1d", m: int = 1, k: ArrayLike | None = None) -> "poly1d": ...
+
+
+@overload
+def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> "ndarray": ...
+
+
+def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> "ndarray | poly1d":
+    """Compute the `m`-th integral of a polynomial.
+
+    `k` holds the integration constants, zero if not given.
 
     Examples
     --------
@@ -431,16 +547,16 @@ def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> Any:
 
 
 class poly1d:
-    """A polynomial in one variable, with arithmetic.
+    """One-dimensional polynomial with arithmetic.
 
     Parameters
     ----------
     c_or_r : array_like
         Coefficients, the highest power first; leading zeros are left out.  Or roots.
     r : bool
-        Whether they are roots.
+        If True, `c_or_r` holds roots.
     variable : str, optional
-        What the variable is called when printed; 'x' if not given.
+        Name of the variable when printed; 'x' if not given.
 
     Raises
     ------
@@ -472,8 +588,8 @@ class poly1d:
         self._coeffs, self._variable = _trimmed(c, "poly1d"), variable or "x"
 
     @property
-    def coeffs(self) -> Any:
-        """The coefficients, the highest power first."""
+    def coeffs(self) -> "ndarray":
+        """Coefficients, the highest power first."""
         return self._coeffs
 
     @coeffs.setter
@@ -485,19 +601,19 @@ class poly1d:
 
     @property
     def variable(self) -> str:
-        """The name of the variable."""
+        """Name of the variable."""
         return self._variable
 
     @property
     def order(self) -> int:
-        """The degree."""
+        """Degree of the polynomial."""
         return len(self._coeffs) - 1
 
     o = order
 
     @property
-    def roots(self) -> Any:
-        """The roots."""
+    def roots(self) -> "ndarray":
+        """Roots of the polynomial."""
         return roots(self._coeffs)
 
     r = roots
@@ -518,7 +634,7 @@ class poly1d:
     def __iter__(self) -> Iterator[Any]:
         return iter(self._coeffs)
 
-    def __getitem__(self, val: int) -> Any:
+    def __getitem__(self, val: int) -> "ndarray":
         inside = 0 <= val <= self.order
         return self._coeffs[self.order - val] if inside else zeros((), self._coeffs.dtype)
 
@@ -572,24 +688,24 @@ class poly1d:
             product = polymul(self._coeffs, product)
         return poly1d(product)
 
-    def __eq__(self, other: object) -> Any:
+    def __eq__(self, other: object) -> bool:
         if not isinstance(other, poly1d):
             return NotImplemented
         return self._coeffs.shape == other._coeffs.shape and bool(
             (self._coeffs == other._coeffs).all()
         )
 
-    def __ne__(self, other: object) -> Any:
+    def __ne__(self, other: object) -> bool:
         if not isinstance(other, poly1d):
             return NotImplemented
         return not self == other
 
     def integ(self, m: int = 1, k: Any = 0) -> "poly1d":
-        """The `m`-th integral; see `polyint`."""
+        """Compute the `m`-th integral; see `polyint`."""
         return poly1d(polyint(self._coeffs, m, k))
 
     def deriv(self, m: int = 1) -> "poly1d":
-        """The `m`-th derivative; see `polyder`."""
+        """Compute the `m`-th derivative; see `polyder`."""
         return poly1d(polyder(self._coeffs, m))
 
 

@@ -1,8 +1,8 @@
-"""Positions of elements: triangles and diagonals, several indices made one, and one made several."""
+"""Index arrays of triangles and diagonals, flat and multi-dimensional indices."""
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as onp
 
@@ -17,12 +17,15 @@ from npcompat.numpy._ranges import arange
 from npcompat.numpy._rounding import clip
 from npcompat.numpy._typing import ArrayLike, AxisLike
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
 _int64 = onp.dtype("int64")
 _Host = onp.ndarray[Any, Any]
 
 
 def _number(x: Any) -> Any:
-    """A size or an offset given as a 0-d array, as a number."""
+    """Convert a size or an offset given as a 0-d array to a number."""
     return x.item() if isinstance(x, Handle) else x  # type: ignore[attr-defined]
 
 
@@ -31,15 +34,15 @@ def _arrays(found: Sequence[_Host]) -> tuple[Any, ...]:
 
 
 def _shaped(arr: Any) -> _Host:
-    """What NumPy is asked about in the place of an array, of which only the shape matters."""
+    """Return a host array of the same shape, for NumPy functions that use only the shape."""
     return handles.layout(asarray(arr))
 
 
 # --- diagonals and triangles ----------------------------------------------------------------------
 
 
-def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
-    """The positions of the main diagonal of an array with `ndim` axes of length `n`.
+def diag_indices(n: int, ndim: int = 2) -> "tuple[ndarray, ...]":
+    """Return the indices of the main diagonal of an array with `ndim` axes of length `n`.
 
     Examples
     --------
@@ -52,8 +55,8 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
     return (arange(n),) * ndim
 
 
-def diag_indices_from(arr: ArrayLike) -> tuple[Any, ...]:
-    """The positions of the main diagonal of an array, whose axes have one length.
+def diag_indices_from(arr: ArrayLike) -> "tuple[ndarray, ...]":
+    """Return the indices of the main diagonal of an array whose axes are equally long.
 
     Raises
     ------
@@ -69,9 +72,10 @@ def diag_indices_from(arr: ArrayLike) -> tuple[Any, ...]:
     return diag_indices(len(found[0]), len(found))
 
 
-def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, ...]:
-    """The positions on and below the `k`-th diagonal of an `n` by `m` matrix (`n` by `n`, if `m` is
-    not given).
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> "tuple[ndarray, ...]":
+    """Return the indices of the lower triangle of an `n` by `m` matrix.
+
+    It holds the elements on and below the `k`-th diagonal; `m` is `n` if not given.
 
     Examples
     --------
@@ -81,9 +85,10 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, ...]:
     return _arrays(onp.tril_indices(_number(n), _number(k), _number(m)))
 
 
-def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, ...]:
-    """The positions on and above the `k`-th diagonal of an `n` by `m` matrix (`n` by `n`, if `m` is
-    not given).
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> "tuple[ndarray, ...]":
+    """Return the indices of the upper triangle of an `n` by `m` matrix.
+
+    It holds the elements on and above the `k`-th diagonal; `m` is `n` if not given.
 
     Examples
     --------
@@ -93,8 +98,8 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, ...]:
     return _arrays(onp.triu_indices(_number(n), _number(k), _number(m)))
 
 
-def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, ...]:
-    """The positions on and below the `k`-th diagonal of a matrix.
+def tril_indices_from(arr: ArrayLike, k: int = 0) -> "tuple[ndarray, ...]":
+    """Return the indices of the lower triangle of a matrix, from the `k`-th diagonal.
 
     Examples
     --------
@@ -104,8 +109,8 @@ def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, ...]:
     return _arrays(onp.tril_indices_from(_shaped(arr), _number(k)))
 
 
-def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, ...]:
-    """The positions on and above the `k`-th diagonal of a matrix.
+def triu_indices_from(arr: ArrayLike, k: int = 0) -> "tuple[ndarray, ...]":
+    """Return the indices of the upper triangle of a matrix, from the `k`-th diagonal.
 
     Examples
     --------
@@ -115,9 +120,10 @@ def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, ...]:
     return _arrays(onp.triu_indices_from(_shaped(arr), _number(k)))
 
 
-def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[Any, ...]:
-    """The positions that a function such as `np.triu`, called as ``mask_func(ones, k)``, leaves in
-    an `n` by `n` matrix.
+def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> "tuple[ndarray, ...]":
+    """Return the indices that a mask function such as `np.triu` keeps in an `n` by `n` matrix.
+
+    The function is called as ``mask_func(ones, k)``.
 
     Examples
     --------
@@ -134,23 +140,24 @@ def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[Any
 
 
 def _weights(dims: tuple[int, ...], order: str) -> list[int]:
-    """How far apart neighbours along each axis are among all elements."""
+    """Return the flat-index stride of each axis."""
     if order == "C":
         return [math.prod(dims[i + 1 :]) for i in range(len(dims))]
     return [math.prod(dims[:i]) for i in range(len(dims))]
 
 
 def _few(a: Any) -> _Host:
-    """Zeros for NumPy to judge in the place of positions: their dtype, their number of axes,
-    whether there are any.
+    """Return zeros with the dtype, number of axes and emptiness of an index array.
+
+    NumPy checks them in its place.
     """
     return onp.zeros([min(n, 1) for n in a.shape], a.dtype)
 
 
 def ravel_multi_index(
     multi_index: Any, dims: Any, mode: Any = "raise", order: Literal["C", "F"] = "C"
-) -> Any:
-    """The positions among all elements of an array, from positions along each of its axes.
+) -> "ndarray":
+    """Convert multi-dimensional indices to flat indices.
 
     Parameters
     ----------
@@ -159,10 +166,10 @@ def ravel_multi_index(
     dims : int or tuple of int
         The array's shape.
     mode : {'raise', 'wrap', 'clip'} or a tuple of them
-        What a position out of range means, for all axes or for each: an error, the position modulo
-        the length, or the nearest valid one.
+        Treatment of indices out of range, for all axes or for each: an error, the index
+        modulo the length, or the nearest valid one.
     order : {'C', 'F'}
-        Whether elements are counted with the last index changing fastest, or with the first.
+        Memory order: the last index changes fastest ('C'), or the first ('F').
 
     Returns
     -------
@@ -190,7 +197,7 @@ def ravel_multi_index(
         tuple([_few(p) for p in parts]), shape, "wrap" if mode == "raise" else mode, order
     )
     how = tuple(mode) if isinstance(mode, tuple | list) else (mode,) * len(shape)
-    empty = 0 in onp.broadcast_shapes(*[p.shape for p in parts])  # then NumPy looks at no position
+    empty = 0 in onp.broadcast_shapes(*[p.shape for p in parts])  # NumPy then checks no index
     total: Any = asarray(0)
     for part, size, rule, weight in zip(parts, shape, how, _weights(shape, order), strict=True):
         if rule == "raise" and not empty:
@@ -206,8 +213,8 @@ def ravel_multi_index(
 
 def unravel_index(
     indices: ArrayLike, shape: Any, order: Literal["C", "F"] = "C"
-) -> tuple[Any, ...]:
-    """The positions along each axis of an array, from positions among all its elements.
+) -> "tuple[ndarray, ...]":
+    """Convert flat indices to multi-dimensional indices.
 
     Parameters
     ----------
@@ -216,7 +223,7 @@ def unravel_index(
     shape : int or tuple of int
         The array's shape.
     order : {'C', 'F'}
-        Whether elements are counted with the last index changing fastest, or with the first.
+        Memory order: the last index changes fastest ('C'), or the first ('F').
 
     Returns
     -------
@@ -235,7 +242,9 @@ def unravel_index(
     """
     dims = as_shape(shape)
     if not isinstance(indices, Handle):
-        return _arrays([onp.asarray(found) for found in onp.unravel_index(indices, dims, order)])
+        return _arrays(
+            [onp.asarray(f) for f in onp.unravel_index(cast("Any", indices), dims, order)]
+        )
     onp.unravel_index(_few(indices), dims, order)
     if not dims:
         return ()
@@ -259,22 +268,36 @@ def unravel_index(
 # --- without zeros --------------------------------------------------------------------------------
 
 
+@overload
+def trim_zeros(filt: list[Any], trim: str = "fb", axis: AxisLike = None) -> list[Any]: ...
+
+
+@overload
+def trim_zeros(
+    filt: tuple[Any, ...], trim: str = "fb", axis: AxisLike = None
+) -> tuple[Any, ...]: ...
+
+
+@overload
+def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: AxisLike = None) -> "ndarray": ...
+
+
 def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: AxisLike = None) -> Any:
-    """What is left without the zeros in front and at the end: a view, or a list of a list.
+    """Trim the leading and trailing zeros of an array: a view; a list for a list.
 
     Parameters
     ----------
     filt : array_like
         The array, or a list or tuple of numbers.
     trim : {'fb', 'f', 'b'}
-        Whether to trim in front, at the back, or at both ends.
+        Ends to trim: front, back, or both.
     axis : int or sequence of int, optional
-        Along which axes: all, if not given.
+        Axes to trim; all if not given.
 
     Raises
     ------
     TracedValueError
-        In a compiled function: what is left depends on values.
+        In a compiled function: the shape of the result depends on values.
 
     Examples
     --------
@@ -288,7 +311,7 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: AxisLike = None) -> Any:
     axes = normalized_axes(axis, host.ndim)
     if not axes:
         return filt
-    found = onp.argwhere(host != 0 if host.dtype == object else host)  # (None is no zero)
+    found = onp.argwhere(host != 0 if host.dtype == object else host)  # None counts as nonzero
     key = [slice(None)] * host.ndim
     for i in axes:
         first, last = (int(found[:, i].min()), int(found[:, i].max())) if len(found) else (0, -1)
@@ -296,7 +319,8 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: AxisLike = None) -> Any:
             first if "f" in trim or not len(found) else None,
             last + 1 if "b" in trim or not len(found) else None,
         )
-    return filt[key[0]] if len(key) == 1 else filt[tuple(key)]
+    array: Any = filt
+    return array[key[0]] if len(key) == 1 else array[tuple(key)]
 
 
 __all__ = [

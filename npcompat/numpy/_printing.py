@@ -1,6 +1,6 @@
-"""Arrays as text: NumPy's own printing.
+"""Text of arrays, formatted by NumPy's own printing.
 
-In the default policy the default float is left unsaid and float64 is named.
+In the default policy the default float is not named and float64 is.
 """
 
 import re
@@ -26,7 +26,7 @@ from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.subclasses import is_subclass
 
 _SHOWN: set[tuple[int, int]] = set()
-"""The arrays of objects that are being shown, by identity and thread."""
+"""Object arrays being printed, by identity and thread."""
 
 
 class _Dots:
@@ -36,9 +36,7 @@ class _Dots:
 
 @contextmanager
 def _values(a: Any) -> Iterator[onp.ndarray[Any, Any]]:
-    """The values to be shown: dots for an array of objects that is, at some depth, among its own
-    elements.
-    """
+    """Return the values to print; an object array that contains itself shows dots there."""
     host = handles.to_host(a) if isinstance(a, Handle) else onp.asarray(a)
     key = id(a), get_ident()
     if host.dtype.kind != "O":
@@ -65,7 +63,7 @@ def array_repr(
     precision: int | None = None,
     suppress_small: bool | None = None,
 ) -> str:
-    """The text that `repr` gives: the values and, where it is not the default, the dtype.
+    """Return the text of `repr`: the values and, if it is not the default, the dtype.
 
     Examples
     --------
@@ -76,9 +74,8 @@ def array_repr(
         return f"array(<traced>, shape={arr.shape}, dtype={arr.dtype})"
     with _values(arr) as host:
         if isinstance(arr, Handle) and is_subclass(type(arr)):
-            host = host.view(
-                type(type(arr).__name__, (onp.ndarray,), {})
-            )  # NumPy names the class, and aligns lines with the name
+            # NumPy starts with the name of the class, and aligns lines with it.
+            host = host.view(type(type(arr).__name__, (onp.ndarray,), {}))
         text = onp.array_repr(host, max_line_width, precision, suppress_small)
     if modes.current().numpy_dtypes or not host.size:
         return text
@@ -102,7 +99,7 @@ def array_str(
     precision: int | None = None,
     suppress_small: bool | None = None,
 ) -> str:
-    """The text that `str` gives: the values only.
+    """Return the text of `str`: the values only.
 
     Examples
     --------
@@ -131,7 +128,7 @@ def array2string(
     suffix: str = "",
     legacy: Any = None,
 ) -> str:
-    """The values as text.
+    """Format the values as text.
 
     Parameters
     ----------
@@ -142,10 +139,10 @@ def array2string(
         As for `set_printoptions`, whose values hold for what is None; `max_line_width` is
         `linewidth` there.
     separator : str
-        What is between elements.
+        Text between elements.
     prefix, suffix : str
-        What the text will stand between: lines are broken and indented for it. It is not part of
-        the result.
+        Text around the result: lines are wrapped and indented for it. It is not part of the
+        result.
 
     Examples
     --------
@@ -154,8 +151,9 @@ def array2string(
     """
     host = handles.to_host(a) if isinstance(a, Handle) else onp.asarray(a)
     return onp.array2string(
-        host, max_line_width, precision, suppress_small, separator, prefix, formatter=formatter, threshold=threshold,
-        edgeitems=edgeitems, sign=sign, floatmode=floatmode, suffix=suffix, legacy=legacy,
+        host, max_line_width, precision, suppress_small, separator, prefix, formatter=formatter,
+        threshold=threshold, edgeitems=edgeitems, sign=sign, floatmode=floatmode, suffix=suffix,
+        legacy=legacy,
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 import operator as python
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -16,18 +16,22 @@ from npcompat._internal.dispatch.apply import apply, remembered
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._manipulation import moveaxis
 from npcompat.numpy._reductions import accumulated
-from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, NoValue, Order
-from npcompat.numpy._ufunc import Out, accumulated_in, call, finish, name_of, store
+from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, NoValue, Order, Out
+from npcompat.numpy._ufunc import accumulated_in, call, finish, name_of, store
 from npcompat.numpy._ufunc_methods import instance
 from npcompat.numpy._unbound import remembering
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
 
 def product_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    """Operands are cast to their common dtype, which is the result's; scalars count as arrays of
-    their default dtype.
+    """Cast operands to their common dtype, that of the result.
+
+    Scalars count as arrays of their default dtype.
     """
     wanted = attrs.get("dtype")
-    if isinstance(wanted, tuple):  # all loops are between equal dtypes
+    if isinstance(wanted, tuple):  # all loops have equal dtypes
         named = {t for t in wanted if t is not None}
         if len(named) > 1:
             raise TypeError(
@@ -44,25 +48,25 @@ def product_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resoluti
 
 @operator("_npi_matmul", ufunc=onp.matmul, rule=product_types, pattern="complex")
 def _matmul(xp: Any, x1: Any, x2: Any, *, dtype: Any = None) -> Any:
-    """Matrix product."""
+    """Compute the matrix product."""
     return xp.matmul(x1, x2)
 
 
 @operator("_npi_vecdot", ufunc=onp.vecdot, scalars=True, rule=product_types, pattern="complex")
 def _vecdot(xp: Any, x1: Any, x2: Any, *, dtype: Any = None) -> Any:
-    """Inner product of vectors."""
+    """Compute the inner product of vectors."""
     return xp.vecdot(x1, x2)
 
 
 @operator("_npi_matvec", ufunc=onp.matvec, rule=product_types, pattern="complex")
 def _matvec(xp: Any, x1: Any, x2: Any, *, dtype: Any = None) -> Any:
-    """Matrix times vector."""
+    """Compute the matrix-vector product."""
     return xp.matvec(x1, x2)
 
 
 @operator("_npi_vecmat", ufunc=onp.vecmat, rule=product_types, pattern="complex")
 def _vecmat(xp: Any, x1: Any, x2: Any, *, dtype: Any = None) -> Any:
-    """Vector times matrix."""
+    """Compute the vector-matrix product."""
     return xp.vecmat(x1, x2)
 
 
@@ -72,8 +76,7 @@ _CORES: dict[Op, tuple[int, int, int]] = {
     _matvec: (2, 1, 1),
     _vecmat: (1, 2, 1),
 }
-"""How many axes of the operands and of the result belong to one product; the others are broadcast.
-"""
+"""Number of core dimensions of the operands and of the result; the others broadcast."""
 _SIGNATURES = {
     _matmul: "(n?,k),(k,m?)->(n?,m?)",
     _matvec: "(m,n),(n)->(m)",
@@ -95,7 +98,7 @@ def _product(
     subok: bool,
     signature: Any,
 ) -> Any:
-    """Apply a ufunc with core dimensions, with the arguments that all of them have."""
+    """Apply a ufunc with core dimensions (a generalized ufunc)."""
     if axes is NoValue and axis is NoValue and keepdims is False:
         return call(op, (x1, x2), out, True, casting, order, dtype, subok, signature)
     places = _places(op, axes, axis, keepdims)
@@ -120,7 +123,7 @@ def _product(
 
 
 def check_in_place(x1: Any, x2: Any) -> None:
-    """Raise NumPy's errors where the product of two operands can't take the first one's place."""
+    """Raise NumPy's errors if a product can't be written into its first operand."""
     shapes = onp.shape(x1), onp.shape(x2)
     if not shapes[0] or len(shapes[1]) == 1:
         raise ValueError(
@@ -136,7 +139,7 @@ def check_in_place(x1: Any, x2: Any) -> None:
 
 
 def _places(op: Op, axes: Any, axis: Any, keepdims: Any) -> list[tuple[int, ...]]:
-    """Where the core axes of both operands and of the result are."""
+    """Return the core axes of both operands and of the result."""
     name, cores = name_of(op), _CORES[op]
     if op is not _vecdot and keepdims:
         raise TypeError(
@@ -170,9 +173,8 @@ def _places(op: Op, axes: Any, axis: Any, keepdims: Any) -> list[tuple[int, ...]
             "them has core axes."
         )
     for i, (entry, count) in enumerate(zip(given, wanted, strict=True)):
-        if len(entry) != count and not (
-            op is _matmul and len(entry) == 1
-        ):  # a vector has one axis, and so has what it leads to
+        # A vector operand has one core axis, and so has the result.
+        if len(entry) != count and not (op is _matmul and len(entry) == 1):
             raise onp.exceptions.AxisError(
                 f"{name}: operand {i} has {count} core dimensions, but {len(entry)} dimensions "
                 "are specified by axes tuple."
@@ -195,17 +197,17 @@ def matmul(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Matrix product of the last two axes; the others are broadcast.
+) -> "ndarray":
+    """Compute the matrix product of the last two axes; the others are broadcast.
 
     Parameters
     ----------
     x1, x2 : array_like
         Matrices, or stacks of them.  A vector is a row on the left and a column on the right.
     out : ndarray, optional
-        Where the result is written.
+        Array to write the result into.
     axes : list of tuple of int, optional
-        Which axes of the operands and of the result hold the matrices.
+        Axes of the matrices in the operands and in the result.
     axis, keepdims
         For one-dimensional products only: raise TypeError.
     casting, order, dtype, subok, signature
@@ -241,9 +243,10 @@ def vecdot(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Inner products of vectors along the last axis (or `axis`), the first operand conjugated; see
-    `matmul`.
+) -> "ndarray":
+    """Compute inner products of vectors along an axis, the first operand conjugated.
+
+    The axis is the last one if not given; other arguments are those of `matmul`.
 
     Examples
     --------
@@ -270,8 +273,8 @@ def matvec(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Matrices times vectors; see `matmul`.
+) -> "ndarray":
+    """Compute matrix-vector products; see `matmul`.
 
     Examples
     --------
@@ -299,8 +302,8 @@ def vecmat(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Vectors, conjugated, times matrices; see `matmul`.
+) -> "ndarray":
+    """Compute vector-matrix products, the vector conjugated; see `matmul`.
 
     Examples
     --------
@@ -317,44 +320,46 @@ def vecmat(
 
 @operator("_npi_dot", rule=product_types, pattern="complex")
 def _dot(xp: Any, a: Any, b: Any) -> Any:
-    """Sum over the last axis of `a` and the last but one of `b`."""
+    """Sum products over the last axis of `a` and the last but one of `b`."""
     return xp.dot(a, b)
 
 
 @operator("_npi_vdot", rule=product_types, pattern="complex")
 def _vdot(xp: Any, a: Any, b: Any) -> Any:
-    """Inner product of all elements, the first operand conjugated."""
+    """Compute the inner product of all elements, the first operand conjugated."""
     return xp.vdot(a, b)
 
 
 @operator("_npi_inner", rule=product_types, pattern="complex")
 def _inner(xp: Any, a: Any, b: Any) -> Any:
-    """Sum over the last axes."""
+    """Sum products over the last axes."""
     return xp.inner(a, b)
 
 
 @operator("_npi_outer", rule=product_types, pattern="broadcast")
 def _outer(xp: Any, a: Any, b: Any) -> Any:
-    """Every element of one vector times every element of another."""
+    """Compute the outer product of two vectors."""
     return xp.ravel(a)[:, None] * xp.ravel(b)[None, :]
 
 
 @operator("_npi_kron", scalars=True, rule=product_types, pattern="broadcast")
 def _kron(xp: Any, a: Any, b: Any) -> Any:
-    """Every element of one array times the whole other."""
+    """Compute the Kronecker product."""
     return xp.kron(a, b)
 
 
 @remembering
-def dot(a: ArrayLike, b: ArrayLike, out: Any = None) -> Any:
-    """Sum over the last axis of `a` and the last but one of `b` (its only one, if it is a vector).
+def dot(a: ArrayLike, b: ArrayLike, out: Out = None) -> "ndarray":
+    """Compute the dot product: a sum over the last axis of `a` and the last but one of `b`.
+
+    If `b` is a vector, the sum is over its only axis.
 
     Parameters
     ----------
     a, b : array_like
         Operands; if one is a scalar, the result is their product.
     out : ndarray, optional
-        Where the result is written: of exactly its shape and dtype.
+        Array to write the result into: of exactly its shape and dtype.
 
     Raises
     ------
@@ -372,7 +377,8 @@ def dot(a: ArrayLike, b: ArrayLike, out: Any = None) -> Any:
     if not isinstance(out, Handle):
         raise TypeError(f"dot: `out` must be an npcompat ndarray, got {type(out).__name__}")
     fits = out.dtype == result.dtype and out.shape == result.shape
-    if not (fits and out.flags.c_contiguous):  # type: ignore[attr-defined]
+    target: Any = out
+    if not (fits and target.flags.c_contiguous):
         raise ValueError(
             "output array is not acceptable (must have the right datatype, number of dimensions, "
             "and be a C-Array): expected "
@@ -380,11 +386,11 @@ def dot(a: ArrayLike, b: ArrayLike, out: Any = None) -> Any:
             f"{out.dtype}{out.shape}"
         )
     writes.write(out, handles.read(result))
-    return out
+    return target
 
 
-def vdot(a: ArrayLike, b: ArrayLike, /) -> Any:
-    """Inner product of all elements, those of the first operand conjugated.
+def vdot(a: ArrayLike, b: ArrayLike, /) -> "ndarray":
+    """Compute the inner product of all elements, those of the first operand conjugated.
 
     Examples
     --------
@@ -395,8 +401,8 @@ def vdot(a: ArrayLike, b: ArrayLike, /) -> Any:
 
 
 @remembering
-def inner(a: ArrayLike, b: ArrayLike, /) -> Any:
-    """Sum over the last axis of both.
+def inner(a: ArrayLike, b: ArrayLike, /) -> "ndarray":
+    """Compute the inner product: a sum over the last axis of both operands.
 
     Examples
     --------
@@ -407,8 +413,8 @@ def inner(a: ArrayLike, b: ArrayLike, /) -> Any:
 
 
 @remembering
-def outer(a: ArrayLike, b: ArrayLike, out: Any = None) -> Any:
-    """Every element of one operand times every element of the other, both raveled.
+def outer(a: ArrayLike, b: ArrayLike, out: Out = None) -> "ndarray":
+    """Compute the outer product of two operands, both raveled.
 
     Examples
     --------
@@ -419,9 +425,10 @@ def outer(a: ArrayLike, b: ArrayLike, out: Any = None) -> Any:
     return finish(remembered(_outer, (a, b), ()), out, "outer")
 
 
-def kron(a: ArrayLike, b: ArrayLike) -> Any:
-    """Kronecker's product: the first operand with each element replaced by its product with the
-    second.
+def kron(a: ArrayLike, b: ArrayLike) -> "ndarray":
+    """Compute the Kronecker product of two arrays.
+
+    Each element of the first is replaced by its product with the second.
 
     Examples
     --------
@@ -433,19 +440,19 @@ def kron(a: ArrayLike, b: ArrayLike) -> Any:
 
 @operator("_npi_tensordot", rule=product_types, pattern="complex", scalars=False)
 def _tensordot(xp: Any, a: Any, b: Any, *, axes: Any = 2) -> Any:
-    """Sum over pairs of axes."""
+    """Compute the tensor dot product over pairs of axes."""
     return xp.tensordot(a, b, axes)
 
 
-def tensordot(a: ArrayLike, b: ArrayLike, axes: Any = 2) -> Any:
-    """Sum over pairs of axes.
+def tensordot(a: ArrayLike, b: ArrayLike, axes: Any = 2) -> "ndarray":
+    """Compute the tensor dot product: a sum over pairs of axes.
 
     Parameters
     ----------
     a, b : array_like
         Operands.
     axes : int, or (axes of `a`, axes of `b`)
-        Which axes are summed over; a number means so many last ones of `a` and first ones of `b`.
+        Axes to sum over; a number means the last ones of `a` and the first ones of `b`.
 
     Raises
     ------
@@ -473,7 +480,7 @@ def _as_axes(axes: Any) -> tuple[int, ...]:
 
 @operator("_npi_cross", rule=product_types, pattern="complex", scalars=False)
 def _cross(xp: Any, a: Any, b: Any, *, axisa: int = -1, axisb: int = -1, axisc: int = -1) -> Any:
-    """The vector product; of vectors with two elements its third component."""
+    """Compute the cross product; of vectors with two elements its third component."""
     a, b = xp.moveaxis(a, axisa, -1), xp.moveaxis(b, axisb, -1)
     a0, a1, b0, b1 = a[..., 0], a[..., 1], b[..., 0], b[..., 1]
     last = a0 * b1 - a1 * b0
@@ -495,15 +502,15 @@ def cross(
     axisb: int = -1,
     axisc: int = -1,
     axis: int | None = None,
-) -> Any:
-    """The vector product of vectors with three elements.
+) -> "ndarray":
+    """Compute the cross product of vectors with three elements.
 
     Parameters
     ----------
     a, b : array_like
         Vectors, or stacks of them.  Two elements (the third is zero) are deprecated.
     axisa, axisb, axisc : int
-        Where the vectors are in `a`, in `b`, and in the result.
+        Axis of the vectors in `a`, in `b`, and in the result.
     axis : int, optional
         All three in one.
 
@@ -541,7 +548,7 @@ def cross(
 def _trace(
     xp: Any, a: Any, *, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None
 ) -> Any:
-    """Sum of a diagonal."""
+    """Compute the sum of a diagonal."""
     return xp.trace(a, offset, axis1, axis2)
 
 
@@ -551,9 +558,9 @@ def trace(
     axis1: int = 0,
     axis2: int = 1,
     dtype: DTypeLike = None,
-    out: Any = None,
-) -> Any:
-    """Sum of the diagonal over two axes.
+    out: Out = None,
+) -> "ndarray":
+    """Compute the trace: the sum of the diagonal over two axes.
 
     Examples
     --------

@@ -1,10 +1,9 @@
-"""Protocols: Python's numbers, NumPy's functions called with our arrays, DLPack both ways, the
-namespace of the array API.
-"""
+"""Protocols of arrays: Python's numbers, NumPy's dispatch, DLPack, the array API namespace."""
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as onp
 
@@ -15,12 +14,14 @@ from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import handles, late_bound, writes
 from npcompat._internal.dispatch.devices import Device, as_device, current_device
 from npcompat._internal.dispatch.placement import constant, fresh, on_host
-from npcompat._internal.native import fast_path
 from npcompat._internal.support.errors import AddressNotImplementedError
 from npcompat.numpy._creation import placed_on
 from npcompat.numpy._host_arrays import as_numpys, by_numpy
 from npcompat.numpy._overrides import overrides
-from npcompat.numpy._unbound import unbound
+from npcompat.numpy._unbound import special, unbound
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 _NO_ADDRESS = (
     "the memory of an array moves when it is written, so that it has no address; take "
@@ -30,21 +31,23 @@ API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 
 class Protocols(Handle):
-    """What `float(ours)`, `numpy.add(ours, theirs)`, `numpy.concatenate([ours])` and
-    `numpy.from_dlpack(ours)` ask for.
+    """Mixin of `ndarray` for conversion and interoperability protocols.
+
+    It serves `float(ours)`, `numpy.add(ours, theirs)`, `numpy.concatenate([ours])` and
+    `numpy.from_dlpack(ours)`.
     """
 
     __slots__ = ()
 
     def __array_ufunc__(self, ufunc: onp.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """Run the function of the ufunc's name, a ufunc that we have not on the host.
+        """Run our ufunc of the same name; a ufunc that we lack runs on the host.
 
-        What it is to write into arrays of NumPy's is copied there. As NumPy's own method, it leaves
-        operands of other classes that have a say to them.
+        Results for NumPy arrays given as `out` are copied there. As NumPy's own method, it
+        defers to operands of other classes that override.
         """
         if not hasattr(ufunc, "nin"):
             raise TypeError(f"__array_ufunc__: expected a ufunc, got {type(ufunc).__name__}")
-        if ufunc in late_bound.ufuncs.values():  # it was one of ours that asked
+        if ufunc in late_bound.ufuncs.values():  # called by one of our ufuncs: avoid recursion
             if any(map(overrides, (*inputs, *kwargs.get("out", ()), kwargs.get("where")))):
                 return NotImplemented
             return (ufunc if method == "__call__" else getattr(ufunc, method))(*inputs, **kwargs)
@@ -59,15 +62,15 @@ class Protocols(Handle):
             ufunc, call, inputs, outs, {k: v for k, v in kwargs.items() if k != "out"}
         )
 
-    @fast_path.method("convert", infix=bool)
+    @special("convert", infix=bool)
     def __bool__(self) -> bool:
         return bool(handles.to_host(self))
 
-    @fast_path.method("convert", infix=int)
+    @special("convert", infix=int)
     def __int__(self) -> int:
         return int(handles.to_host(self))
 
-    @fast_path.method("convert", infix=float)
+    @special("convert", infix=float)
     def __float__(self) -> float:
         return float(handles.to_host(self))
 
@@ -93,15 +96,15 @@ class Protocols(Handle):
         return onp.array(host)
 
     @property
-    def __array_interface__(self) -> dict[str, Any]:
+    def __array_interface__(self) -> NoReturn:
         raise AddressNotImplementedError(f"__array_interface__: {_NO_ADDRESS}")
 
     @property
-    def __array_struct__(self) -> Any:
+    def __array_struct__(self) -> NoReturn:
         raise AddressNotImplementedError(f"__array_struct__: {_NO_ADDRESS}")
 
-    def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
-        """The module whose functions take this array: `npcompat.numpy`."""
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType:
+        """Return the array API namespace: `npcompat.numpy`."""
         if api_version is not None and api_version not in API_VERSIONS:
             raise ValueError(
                 f"__array_namespace__(api_version={api_version!r}): expected one of "
@@ -117,14 +120,16 @@ class Protocols(Handle):
         dl_device: Any = None,
         copy: bool | None = None,
     ) -> Any:
-        """A DLPack capsule of the values: memory that must not be written, or a copy for those who
-        know no such memory.
+        """Return a DLPack capsule of the values.
+
+        The memory is read-only. Consumers that do not know such memory get a copy.
         """
         payload = handles.read(self).payload
         if xla.is_tracer(payload):
             raise handles.traced_value_error()
         if not isinstance(payload, onp.ndarray):
-            # XLA makes the capsule that every version can read, but knows no numbers of old ones
+            # XLA's unversioned capsule is readable by every version; XLA rejects old version
+            # numbers
             try:
                 return payload.__dlpack__(stream=stream, dl_device=dl_device, copy=copy)
             except RuntimeError as error:
@@ -135,10 +140,11 @@ class Protocols(Handle):
                 ) from error
         shared = payload.view()
         shared.flags.writeable = False
+        # Unversioned capsules have no read-only flag.
         if max_version is None or tuple(max_version) < (
             1,
             0,
-        ):  # which can't say that memory must not be written
+        ):
             own = (
                 writes.buffer(self)
                 if copy is False and not (self._extra is not None and self._extra.readonly)
@@ -150,7 +156,7 @@ class Protocols(Handle):
         )
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """Kind and number of the device, as DLPack has them."""
+        """Return the DLPack device: kind and number."""
         payload = handles.read(self).payload
         if xla.is_tracer(payload):
             raise handles.traced_value_error()
@@ -160,11 +166,10 @@ class Protocols(Handle):
     def __array_function__(
         self, func: Callable[..., Any], types: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Any:
-        """Run our function of the same name and module, or what NumPy has and we have not, on the
-        host.
+        """Run our function of the same name, or NumPy's on the host if we have none.
 
-        As NumPy's own method, it leaves calls with arrays of other classes that have a say to them,
-        and runs what is no function of NumPy's as it is.
+        As NumPy's own method, it defers to arrays of other classes that override, and calls
+        functions outside NumPy unchanged.
         """
         if not isinstance(args, tuple):
             raise TypeError("args must be a tuple.")
@@ -183,8 +188,9 @@ class Protocols(Handle):
 
 
 def foreign(ufunc: onp.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """A ufunc that is NumPy's or another library's, on the values of our arrays; it gets NumPy's
-    for `out`, which are copied there.
+    """Call a ufunc of NumPy or another library on the host values of our arrays.
+
+    It gets NumPy arrays for `out`, whose results are copied back.
     """
     if method == "at":
         target, *others = inputs
@@ -215,7 +221,7 @@ def foreign(ufunc: onp.ufunc, method: str, inputs: Sequence[Any], kwargs: Mappin
 def _into_numpys(
     ufunc: onp.ufunc, call: Any, inputs: Sequence[Any], outs: Sequence[Any], options: dict[str, Any]
 ) -> Any:
-    """A ufunc that writes into NumPy's arrays, some perhaps into ours."""
+    """Call a ufunc that writes into NumPy arrays; some outputs may be ours."""
     if options.get("where", True) is not True:
         raise NotImplementedError(
             f"{ufunc.__name__}(out=, where=): with an `out` of NumPy's, where= is not supported; "
@@ -248,9 +254,8 @@ def _into_numpys(
 
 
 @unbound
-def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
-    """An array over the memory of another library's array; nothing is copied where that memory
-    fits.
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> "ndarray":
+    """Create an array from a DLPack object, without a copy if its memory fits.
 
     Parameters
     ----------
@@ -258,7 +263,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
         An array of NumPy, torch, JAX or any library that speaks DLPack. It must not be written
         while the new array is in use; writing the new one does not change it.
     device : Device or str, optional
-        Where the values go.
+        Device of the values.
     copy : bool, optional
         True: always copy.  None: copy where that is needed.
 
@@ -297,7 +302,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 
 def _check_device(device: Any) -> None:
-    """Raise ValueError for what names no device of this process."""
+    """Raise ValueError for a device that this process does not have."""
     if device is not None:
         try:
             found = as_device(device)
@@ -312,20 +317,18 @@ def _check_device(device: Any) -> None:
 
 
 class _Info:
-    """What the array API's inspection asks: see `numpy.__array_namespace_info__`."""
+    """Inspection object of the array API: see `numpy.__array_namespace_info__`."""
 
     def capabilities(self) -> dict[str, Any]:
-        """Whether boolean indexing and shapes that depend on data are supported (they are, in eager
-        code).
-        """
+        """Return the capabilities; boolean indexing and dynamic shapes exist in eager code."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
-    def default_device(self) -> Any:
-        """Where new arrays are placed."""
+    def default_device(self) -> Device:
+        """Return the device of new arrays."""
         return current_device()
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
-        """The dtypes that arrays have when none is asked for, on every device."""
+        """Return the default dtypes, which are those of every device."""
         _check_device(device)
         real = default_float()
         return {
@@ -336,20 +339,20 @@ class _Info:
         }
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:
-        """The standard's dtypes of a kind, by name, which are those of every device."""
+        """Return the standard's dtypes of a kind by name, which are those of every device."""
         _check_device(device)
         found: dict[str, Any] = onp.__array_namespace_info__().dtypes(kind=kind)
         return found
 
     def devices(self) -> list[Any]:
-        """The devices of this process."""
+        """Return the devices of this process."""
         return [
             Device(kind, i) for kind in ("cpu", "gpu", "tpu") for i in range(len(xla.devices(kind)))
         ]
 
 
 def __array_namespace_info__() -> _Info:  # noqa: N807 (the standard names it so)
-    """The array API's inspection namespace.
+    """Return the inspection object of the array API.
 
     Examples
     --------

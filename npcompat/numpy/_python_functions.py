@@ -1,6 +1,6 @@
-"""Python functions of scalars, called for each element: `vectorize` and `frompyfunc`.
+"""Python functions called for each element: `vectorize` and `frompyfunc`.
 
-They are called on the host, as what they do with a number can't be seen.
+They run on the host, because a Python function of a number can't be traced.
 """
 
 import functools
@@ -18,10 +18,10 @@ from npcompat.numpy._unbound import Unbound, unbound
 
 
 class vectorize(onp.vectorize):
-    """A function of scalars (or, with a signature, of small arrays) made one of arrays.
+    """Vectorize a Python function of scalars (or, with a signature, of small arrays).
 
-    It is called once for each element, in Python: it is no faster than a loop, can't be
-    differentiated, and can't be compiled.
+    It is called once for each element, in Python. So it is no faster than a loop, and can be
+    neither differentiated nor compiled.
 
     Parameters
     ----------
@@ -35,10 +35,9 @@ class vectorize(onp.vectorize):
     excluded : set of str or int, optional
         Names and positions of arguments that are passed as they are.
     cache : bool
-        Whether the call that finds the dtypes is not repeated for the first element.
+        If True, the call that finds the dtypes is not repeated for the first element.
     signature : str, optional
-        Such as ``'(m,n),(n)->(m)'``: how many axes the function takes of each argument and gives
-        back.
+        Core dimensions of arguments and results, such as ``'(m,n),(n)->(m)'``.
 
     Raises
     ------
@@ -81,8 +80,8 @@ class vectorize(onp.vectorize):
         )
 
 
-class _PythonFunction(ufunc[...]):
-    """What `frompyfunc` returns: a ufunc whose loop is on the host."""
+class _PythonFunction(ufunc[..., Any]):
+    """Ufunc made by `frompyfunc`, whose loop runs on the host."""
 
     def __new__(cls, numpys: onp.ufunc) -> "_PythonFunction":
         return Unbound.__new__(cls)
@@ -96,11 +95,11 @@ class _PythonFunction(ufunc[...]):
 
     @property
     def types(self) -> list[str]:
-        """Objects: a Python function is called with Python's values."""
+        """Types of its loop: Python objects only."""
         return list(self._numpys.types)
 
-    def resolve_dtypes(self, dtypes: Sequence[Any], **options: Any) -> Any:
-        """Objects, whatever the operands are."""
+    def resolve_dtypes(self, dtypes: Sequence[Any], **options: Any) -> tuple[onp.dtype[Any], ...]:
+        """Return object dtypes, for any operands."""
         return self._numpys.resolve_dtypes(tuple(dtypes), **options)
 
     def __repr__(self) -> str:
@@ -108,33 +107,33 @@ class _PythonFunction(ufunc[...]):
 
 
 def _called(numpys: onp.ufunc, *args: Any, **kwargs: Any) -> Any:
-    """A call of NumPy's ufunc."""
-    if len(args) > numpys.nin:  # arrays for the results
+    """Call NumPy's ufunc."""
+    if len(args) > numpys.nin:  # positional outputs
         args, kwargs = args[: numpys.nin], {**kwargs, "out": args[numpys.nin :]}
     return _on_host(numpys, "__call__", *args, **kwargs)
 
 
 def _on_host(numpys: onp.ufunc, method: str, *args: Any, out: Any = None, **kwargs: Any) -> Any:
-    """A call, or a method, of NumPy's ufunc on the values of our arrays; results for `out` are
-    written there.
-    """
+    """Call NumPy's ufunc or a method of it on host values; results for `out` are written there."""
     if out is not None:
         kwargs["out"] = out if isinstance(out, tuple) else (out,)
     return foreign(numpys, method, args, kwargs)
 
 
 @unbound
-def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, **kwargs: Any) -> Any:
-    """A function of Python objects made one of arrays, which returns arrays of objects.
+def frompyfunc(
+    func: Callable[..., Any], /, nin: int, nout: int, **kwargs: Any
+) -> "_PythonFunction":
+    """Make a ufunc of a Python function; it returns arrays of objects.
 
     Parameters
     ----------
     func : callable
         The function.
     nin, nout : int
-        How many arguments it takes, and how many results it returns.
+        Number of arguments, and of results.
     identity : object, optional
-        What a reduction begins with.
+        Identity element, with which reductions start.
 
     Examples
     --------

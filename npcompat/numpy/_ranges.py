@@ -1,4 +1,4 @@
-"""Ranges and grids."""
+"""Numerical ranges and coordinate grids."""
 
 import inspect
 import math
@@ -6,7 +6,7 @@ import operator as python
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, overload
 
 import numpy as onp
 
@@ -24,6 +24,9 @@ from npcompat.numpy._overrides import made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike, ShapeLike
 from npcompat.numpy._unbound import unbound
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
 _int64 = onp.dtype("int64")
 _INTS = frozenset((int,))
 
@@ -39,7 +42,7 @@ def _ranged_by(start: Any, stop: Any, step: Any, dtype: Any) -> Callable[[], Any
     makes=_ranged_by,
 )
 def _arange(xp: Any, *, start: Any, stop: Any, step: Any, dtype: Any) -> Any:
-    """Evenly spaced values by step.
+    """Evenly spaced values with a step.
 
     Parameters
     ----------
@@ -61,8 +64,8 @@ def arange(
     ctx: Any = None,
     like: Any = None,
     start: Any = None,
-) -> Any:
-    """Values from `start` (0 if only one bound is given) up to, but not including, `stop`.
+) -> "ndarray":
+    """Create evenly spaced values from `start` (default 0) up to, and excluding, `stop`.
 
     Parameters
     ----------
@@ -75,9 +78,9 @@ def arange(
     dtype : dtype, optional
         int64 for integer bounds and the default float for floats, if not given.
     device, ctx : Device or str, optional
-        Where to place it.
+        Device of the array.
     like : array, optional
-        One whose class makes the result, if it is another library's, by `__array_function__`.
+        Array of another library that creates the result, by `__array_function__`.
     start : scalar, optional
         The first value, given by its name.
 
@@ -88,9 +91,8 @@ def arange(
     >>> np.arange(1, 2, 0.25)
     array([1.  , 1.25, 1.5 , 1.75])
     """
-    if (
-        type(start_or_stop) is type(stop) is type(step) is int and dtype is start is like is None
-    ):  # what is most frequent
+    # Fast path.
+    if type(start_or_stop) is type(stop) is type(step) is int and dtype is start is like is None:
         return created(
             _arange, (start_or_stop, stop, step, _int64), ctx if device is None else device
         )
@@ -115,7 +117,7 @@ def arange(
     return created(_arange, (*bounds, wanted), ctx if device is None else device)
 
 
-_shown = inspect.signature(arange)  # `arange(stop=3)` is possible, which NumPy does not show
+_shown = inspect.signature(arange)  # NumPy also accepts `arange(stop=3)`
 arange.__dict__["__signature__"] = _shown.replace(
     parameters=[
         p.replace(default=p.empty) if p.name == "start_or_stop" else p
@@ -134,7 +136,7 @@ def _number(x: Any) -> Any:
 
 
 def _made_by_numpy(bound: Any) -> bool:
-    """Whether a bound is no number: a date, a duration, or what NumPy refuses."""
+    """Return True if a bound is a date, a duration, or a value that NumPy refuses."""
     return isinstance(
         bound, onp.datetime64 | onp.timedelta64 | date | timedelta | list | tuple | str
     )
@@ -150,7 +152,7 @@ def _spaced_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolutio
     wanted = attrs["dtype"]
     if wanted is None:
         computed = dtypes.floating(types)[1]
-    else:  # as exact as NumPy's, which computes with 64 bits
+    else:  # in float64, as accurate as NumPy
         computed = onp.result_type(*[dtypes.strong_by_numpy(t) for t in types], onp.float64)
     return [computed] * len(types), wanted or computed
 
@@ -166,15 +168,60 @@ def _linspace(
     dtype: Any = None,
     axis: int = 0,
 ) -> Any:
-    """Evenly spaced values by number."""
+    """Evenly spaced values, a fixed number of them."""
     made = xp.linspace(start, stop, num, endpoint, axis=axis)
     return xp.floor(made) if dtype is not None and dtype.kind in "iu" else made
+
+
+@overload
+def linspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: SupportsIndex = 50,
+    endpoint: bool = True,
+    retstep: Literal[False] = False,
+    dtype: DTypeLike = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+    ctx: Any = None,
+) -> "ndarray": ...
+
+
+@overload
+def linspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: SupportsIndex = 50,
+    endpoint: bool = True,
+    *,
+    retstep: Literal[True],
+    dtype: DTypeLike = None,
+    axis: int = 0,
+    device: Any = None,
+    ctx: Any = None,
+) -> "tuple[ndarray, ndarray]": ...
+
+
+@overload
+def linspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: SupportsIndex,
+    endpoint: bool,
+    retstep: Literal[True],
+    dtype: DTypeLike = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+    ctx: Any = None,
+) -> "tuple[ndarray, ndarray]": ...
 
 
 def linspace(
     start: ArrayLike,
     stop: ArrayLike,
-    num: int = 50,
+    num: SupportsIndex = 50,
     endpoint: bool = True,
     retstep: bool = False,
     dtype: DTypeLike = None,
@@ -182,25 +229,25 @@ def linspace(
     *,
     device: Any = None,
     ctx: Any = None,
-) -> Any:
-    """`num` values from `start` to `stop`, evenly spaced.
+) -> "ndarray | tuple[ndarray, ndarray]":
+    """Create `num` evenly spaced values from `start` to `stop`.
 
     Parameters
     ----------
     start, stop : array_like
         First and last value.
     num : int
-        How many.
+        Number of values.
     endpoint : bool
-        Whether `stop` is among them.
+        If True, `stop` is the last value.
     retstep : bool
-        Whether the distance between values is returned too.
+        If True, also return the step between values.
     dtype : dtype, optional
         Dtype of the result; a float if not given.
     axis : int
-        Where the new axis goes, if the bounds are arrays.
+        Position of the new axis, if the bounds are arrays.
     device, ctx : Device or str, optional
-        Where to place it.
+        Device of the array.
 
     Raises
     ------
@@ -236,13 +283,13 @@ def logspace(
     *,
     device: Any = None,
     ctx: Any = None,
-) -> Any:
-    """Values whose logarithms are evenly spaced, from `base**start` to `base**stop`.
+) -> "ndarray":
+    """Create values evenly spaced on a logarithmic scale, from `base**start` to `base**stop`.
 
     Parameters
     ----------
     start, stop, base : array_like
-        First and last exponent, and what is raised to them; they are broadcast against each other.
+        First and last exponent, and the base; they are broadcast against each other.
     num, endpoint, dtype, axis, device, ctx
         As for `linspace`.
 
@@ -251,10 +298,11 @@ def logspace(
     >>> np.logspace(0, 2, 3)
     array([  1.,  10., 100.])
     """
+    bounds: Any = (start, stop, base)
     with placed_on(device, ctx):
-        if onp.ndim(base):  # the new axis goes in among all of theirs
-            axes = max(map(onp.ndim, (start, stop, base)))
-            start, stop, base = [array(a, copy=None, ndmin=axes) for a in (start, stop, base)]
+        if onp.ndim(bounds[2]):  # the new axis is inserted among those of all three
+            axes = max(map(onp.ndim, bounds))
+            start, stop, base = [array(a, copy=None, ndmin=axes) for a in bounds]
             base = expand_dims(base, axis)
         made = power(base, linspace(start, stop, num, endpoint, axis=axis))
         return made if dtype is None else made.astype(dtype)
@@ -267,8 +315,8 @@ def geomspace(
     endpoint: bool = True,
     dtype: DTypeLike = None,
     axis: int = 0,
-) -> Any:
-    """Values in geometric progression from `start` to `stop`.
+) -> "ndarray":
+    """Create values in geometric progression from `start` to `stop`.
 
     Examples
     --------
@@ -293,8 +341,8 @@ def geomspace(
 
 def meshgrid(
     *xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: str = "xy"
-) -> tuple[Any, ...]:
-    """Coordinate arrays of a grid, from the coordinates along each axis.
+) -> "tuple[ndarray, ...]":
+    """Return coordinate arrays of a grid, from the coordinates along each axis.
 
     Examples
     --------
@@ -319,6 +367,39 @@ def meshgrid(
     return tuple(copy_of(s) for s in shaped) if copy else tuple(shaped)
 
 
+@overload
+def indices(
+    dimensions: ShapeLike,
+    dtype: DTypeLike = int,
+    sparse: Literal[False] = False,
+    *,
+    device: Any = None,
+    ctx: Any = None,
+) -> "ndarray": ...
+
+
+@overload
+def indices(
+    dimensions: ShapeLike,
+    dtype: DTypeLike = int,
+    *,
+    sparse: Literal[True],
+    device: Any = None,
+    ctx: Any = None,
+) -> "tuple[ndarray, ...]": ...
+
+
+@overload
+def indices(
+    dimensions: ShapeLike,
+    dtype: DTypeLike,
+    sparse: Literal[True],
+    *,
+    device: Any = None,
+    ctx: Any = None,
+) -> "tuple[ndarray, ...]": ...
+
+
 def indices(
     dimensions: ShapeLike,
     dtype: DTypeLike = int,
@@ -326,9 +407,8 @@ def indices(
     *,
     device: Any = None,
     ctx: Any = None,
-) -> Any:
-    """The coordinates of each element of a grid, one array for each axis, stacked (a tuple if
-    `sparse`).
+) -> "ndarray | tuple[ndarray, ...]":
+    """Return the index arrays of a grid, stacked (a tuple if `sparse`).
 
     Examples
     --------
@@ -336,15 +416,16 @@ def indices(
     array([[0, 1],
            [0, 1]])
     """
-    found: Any = onp.indices(as_shape(dimensions), dtypes.canonical(dtype), bool(sparse))  # type: ignore[call-overload]
+    make: Any = onp.indices
+    found = make(as_shape(dimensions), dtypes.canonical(dtype), bool(sparse))
     with placed_on(device, ctx):
         return (
             tuple(array_like.array_of(f) for f in found) if sparse else array_like.array_of(found)
         )
 
 
-def ix_(*args: ArrayLike) -> tuple[Any, ...]:
-    """Index arrays that pick the rows, columns, ... named by each sequence.
+def ix_(*args: ArrayLike) -> "tuple[ndarray, ...]":
+    """Build an open mesh of index arrays from one sequence for each axis.
 
     Examples
     --------
@@ -352,10 +433,8 @@ def ix_(*args: ArrayLike) -> tuple[Any, ...]:
     array([[0, 2],
            [3, 5]])
     """
-    return tuple(
-        array_like.array_of(onp.array(a))
-        for a in onp.ix_(*[handles.to_host(a) if isinstance(a, Handle) else a for a in args])
-    )
+    host: list[Any] = [handles.to_host(a) if isinstance(a, Handle) else a for a in args]
+    return tuple(array_like.array_of(onp.array(a)) for a in onp.ix_(*host))
 
 
 def fromfunction(
@@ -366,7 +445,7 @@ def fromfunction(
     like: Any = None,
     **kwargs: Any,
 ) -> Any:
-    """What a function makes of the coordinates of a grid.
+    """Create an array by calling a function with the coordinate arrays of a grid.
 
     Examples
     --------

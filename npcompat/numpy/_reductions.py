@@ -1,8 +1,8 @@
-"""Sums, products, extremes, means, and other summaries over axes."""
+"""Reductions over axes: sum, product, extremes, mean, variance, cumulative sum."""
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -17,9 +17,12 @@ from npcompat._internal.indexing.checks import checked_scalar
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._empty_slices import is_empty, warn_of_masked, warn_of_means, warn_of_spreads
 from npcompat.numpy._overrides import given, reduced_by, reduced_by_class
-from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue
+from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue, Out
 from npcompat.numpy._ufunc import accumulated_in, finish, mask_of, name_of, reduced_axis
 from npcompat.numpy._unbound import remembering
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 _int64, _uint64 = onp.dtype("int64"), onp.dtype("uint64")
 
@@ -42,35 +45,38 @@ def averaged(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     if attrs["dtype"] is None and not dtypes.is_inexact(dtype) and dtypes.on_devices(dtype):
         dtype = dtypes.default_float()
     working = onp.dtype("float32") if dtypes.is_inexact(dtype) and dtype.itemsize < 4 else dtype
+    # The dtype of a sum of objects is known only from the objects.
     return [
         working,
         *[None] * (len(types) - 1),
-    ], None if dtype.hasobject else dtype  # objects know what their sums are
+    ], None if dtype.hasobject else dtype
 
 
 def spread(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    """Variances: as means, but the result of a complex array is real, unless `dtype` says
-    otherwise.
-    """
+    """Variances: as means, but real for a complex array unless `dtype` is given."""
     casts, dtype = averaged(types, attrs)
     if dtype is not None and dtype.kind == "c" and attrs["dtype"] is None:
         dtype = onp.dtype(f"float{dtype.itemsize * 4}")
     if dtypes.strong(types[0]).kind == "c" and dtype is not None and dtype.kind == "f":
+        # The mean may be requested real; the distances from it are complex.
         casts = [
             onp.result_type(dtype, onp.complex64),
             *casts[1:],
-        ]  # the mean is real, if that is asked for; distances from it are not
+        ]
     return casts, dtype
 
 
 def kept(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    """Extremes: the result has the dtype of the operand."""
+    """Extremes: the result keeps the dtype of the operand."""
     dtype = dtypes.strong(types[0])
     return [dtype, *[None] * (len(types) - 1)], dtype
 
 
 def boolean(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    """Truth of all or any: bool, of both parts of complex numbers."""
+    """All and any: the result is bool.
+
+    A complex number is true if one of its parts is.
+    """
     casts = list(dtypes.keep(types)[0])
     if dtypes.strong(types[0]).kind == "c":
         casts[0] = onp.dtype(bool)
@@ -90,7 +96,7 @@ _REDUCED_BY: dict[str, Any] = {
 
 
 def reduction(name: str, method: str, rule: Any, **declaration: Any) -> Op:
-    """Declare a reduction over axes, which an optional second input masks (`where`)."""
+    """Declare a reduction over axes with an optional mask (`where`) as second input."""
 
     ufunc = _REDUCED_BY.get(method)
     folded, folds = (ufunc, "biufc") if ufunc is not None else (_DECIDED_BY.get(method), "b")
@@ -111,7 +117,8 @@ def reduction(name: str, method: str, rule: Any, **declaration: Any) -> Op:
             and type(a) is onp.ndarray
             and a.dtype.kind in "biufc"
         ):
-            return ufunc.reduce(a, axis, None, None, keepdims)  # what NumPy's function comes to
+            # Equal to NumPy's function, with less overhead.
+            return ufunc.reduce(a, axis, None, None, keepdims)
         options: dict[str, Any] = {"where": mask_of(xp, a, where[0])} if where else {}
         if initial is not None:
             options["initial"] = checked_scalar(from_attr(initial), a.dtype)
@@ -132,7 +139,7 @@ def reduction(name: str, method: str, rule: Any, **declaration: Any) -> Op:
         ):
             return None
         if wanted is not None and given.kind == "c" != wanted.kind:
-            return None  # NumPy's would warn of imaginary parts
+            return None  # NumPy would warn of discarded imaginary parts
         return partial(
             folded.reduce, axis=attrs["axis"], dtype=attrs["dtype"], keepdims=attrs["keepdims"]
         )
@@ -141,12 +148,12 @@ def reduction(name: str, method: str, rule: Any, **declaration: Any) -> Op:
 
 
 def lowest(dtype: onp.dtype[Any]) -> Any:
-    """What no element of a dtype is smaller than."""
+    """Return the least value of a dtype."""
     return False if dtype.kind == "b" else onp.iinfo(dtype).min if dtype.kind in "iu" else -onp.inf
 
 
 def highest(dtype: onp.dtype[Any]) -> Any:
-    """What no element of a dtype is larger than."""
+    """Return the greatest value of a dtype."""
     return True if dtype.kind == "b" else onp.iinfo(dtype).max if dtype.kind in "iu" else onp.inf
 
 
@@ -160,7 +167,7 @@ def reduce(
     initial: Any,
     where: Any,
 ) -> Any:
-    """Call a reduction with the arguments that all reductions have."""
+    """Call a reduction with the arguments that all reductions share."""
     if type(a) not in ordinary:
         options = given(
             out,
@@ -187,9 +194,8 @@ def reduce(
         if where is NoValue or where is True
         else apply(op, (a, where), attrs)
     )
-    return (
-        result if out is None else finish(result, out, name_of(op), "unsafe")
-    )  # as NumPy, for all reductions
+    # NumPy casts unsafely into `out` for all reductions.
+    return result if out is None else finish(result, out, name_of(op), "unsafe")
 
 
 _sum = reduction("_npi_sum", "sum", accumulated)
@@ -206,12 +212,12 @@ def sum(
     a: ArrayLike,
     axis: AxisLike = None,
     dtype: DTypeLike = None,
-    out: Any = None,
+    out: Out = None,
     keepdims: Any = NoValue,
     initial: Any = NoValue,
     where: Any = NoValue,
-) -> Any:
-    """Sum of elements over axes; integers narrower than 64 bits are summed in 64.
+) -> "ndarray":
+    """Compute the sum over axes; integers narrower than 64 bits are summed in 64.
 
     Parameters
     ----------
@@ -222,9 +228,9 @@ def sum(
     dtype : dtype, optional
         Dtype in which to sum.
     out : ndarray, optional
-        Where the result is written.
+        Array to write the result into.
     keepdims : bool, optional
-        Whether summed axes stay, with length 1.
+        If True, reduced axes stay, with length 1.
     initial : scalar, optional
         Start of the sum.
     where : array_like of bool, optional
@@ -255,12 +261,12 @@ def prod(
     a: ArrayLike,
     axis: AxisLike = None,
     dtype: DTypeLike = None,
-    out: Any = None,
+    out: Out = None,
     keepdims: Any = NoValue,
     initial: Any = NoValue,
     where: Any = NoValue,
-) -> Any:
-    """Product of elements over axes; the arguments are those of `sum`.
+) -> "ndarray":
+    """Compute the product over axes; the arguments are those of `sum`.
 
     Examples
     --------
@@ -276,12 +282,12 @@ def prod(
 def max(
     a: ArrayLike,
     axis: AxisLike = None,
-    out: Any = None,
+    out: Out = None,
     keepdims: Any = NoValue,
     initial: Any = NoValue,
     where: Any = NoValue,
-) -> Any:
-    """Largest element over axes, nan if there is one; the arguments are those of `sum`.
+) -> "ndarray":
+    """Return the maximum over axes, NaN if there is one; the arguments are those of `sum`.
 
     Raises
     ------
@@ -302,12 +308,12 @@ def max(
 def min(
     a: ArrayLike,
     axis: AxisLike = None,
-    out: Any = None,
+    out: Out = None,
     keepdims: Any = NoValue,
     initial: Any = NoValue,
     where: Any = NoValue,
-) -> Any:
-    """Smallest element over axes, nan if there is one; the arguments are those of `sum`.
+) -> "ndarray":
+    """Return the minimum over axes, NaN if there is one; the arguments are those of `sum`.
 
     Raises
     ------
@@ -331,12 +337,12 @@ amax, amin = max, min
 def all(
     a: ArrayLike,
     axis: AxisLike = None,
-    out: Any = None,
+    out: Out = None,
     keepdims: Any = NoValue,
     *,
     where: Any = NoValue,
-) -> Any:
-    """Whether all elements over axes are true; True if there is none.
+) -> "ndarray":
+    """Return True if all elements over axes are true; True if there are none.
 
     Examples
     --------
@@ -352,12 +358,12 @@ def all(
 def any(
     a: ArrayLike,
     axis: AxisLike = None,
-    out: Any = None,
+    out: Out = None,
     keepdims: Any = NoValue,
     *,
     where: Any = NoValue,
-) -> Any:
-    """Whether any element over axes is true; False if there is none.
+) -> "ndarray":
+    """Return True if any element over axes is true; False if there are none.
 
     Examples
     --------
@@ -374,12 +380,12 @@ def mean(
     a: ArrayLike,
     axis: AxisLike = None,
     dtype: DTypeLike = None,
-    out: Any = None,
+    out: Out = None,
     keepdims: Any = NoValue,
     *,
     where: Any = NoValue,
-) -> Any:
-    """Arithmetic mean over axes; integers are averaged as floats.
+) -> "ndarray":
+    """Compute the arithmetic mean over axes; integers are averaged as floats.
 
     Examples
     --------
@@ -409,7 +415,10 @@ def mean_of(a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, where: Any) 
 def _spread_options(
     xp: Any, a: Any, rest: tuple[Any, ...], given: str, axis: Any, dtype: Any
 ) -> dict[str, Any]:
-    """The optional inputs of `var` and `std`, whose initials `given` names: the mean, the mask."""
+    """Unpack the optional inputs of `var` and `std`: mean and mask.
+
+    `given` holds the initials of those that are there.
+    """
     found = dict(zip(given, rest, strict=True))
     options = {"where": mask_of(xp, a, found["w"])} if "w" in given else {}
     if "m" in given:
@@ -430,7 +439,7 @@ def _var(
     ddof: float = 0,
     given: str = "",
 ) -> Any:
-    """Mean squared distance from the mean."""
+    """Compute the variance: mean squared distance from the mean."""
     return xp.var(
         a,
         axis=axis,
@@ -451,7 +460,7 @@ def _std(
     ddof: float = 0,
     given: str = "",
 ) -> Any:
-    """Square root of the mean squared distance from the mean."""
+    """Compute the standard deviation: square root of the variance."""
     return xp.std(
         a,
         axis=axis,
@@ -484,7 +493,8 @@ def spread_of(
     if ddof != 0 or is_empty(a):
         warn_of_spreads(a, axis, ddof)
     if dtype is None and out is None and keepdims is NoValue and not masked and not centered:
-        divides = apply if ddof != 0 else remembered  # by nothing, it may be, and warns
+        # Cached calls would not warn of zero degrees of freedom.
+        divides = apply if ddof != 0 else remembered
         return divides(op, (a,), (as_axis(axis), None, False, ddof, ""))
     attrs = (
         as_axis(axis),
@@ -505,15 +515,15 @@ def var(
     a: ArrayLike,
     axis: AxisLike = None,
     dtype: DTypeLike = None,
-    out: Any = None,
+    out: Out = None,
     ddof: float = 0,
     keepdims: Any = NoValue,
     *,
     where: Any = NoValue,
-    mean: Any = NoValue,
+    mean: ArrayLike = NoValue,
     correction: Any = NoValue,
-) -> Any:
-    """Variance over axes: mean squared distance from the mean, divided by `n - ddof`.
+) -> "ndarray":
+    """Compute the variance over axes: mean squared distance from the mean, with `n - ddof`.
 
     Examples
     --------
@@ -533,15 +543,15 @@ def std(
     a: ArrayLike,
     axis: AxisLike = None,
     dtype: DTypeLike = None,
-    out: Any = None,
+    out: Out = None,
     ddof: float = 0,
     keepdims: Any = NoValue,
     *,
     where: Any = NoValue,
-    mean: Any = NoValue,
+    mean: ArrayLike = NoValue,
     correction: Any = NoValue,
-) -> Any:
-    """Standard deviation over axes: square root of `var`.
+) -> "ndarray":
+    """Compute the standard deviation over axes: square root of `var`.
 
     Examples
     --------
@@ -556,8 +566,8 @@ def std(
     return spread_of(_std, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
-def ptp(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue) -> Any:
-    """Range of the elements over axes: largest minus smallest.
+def ptp(a: ArrayLike, axis: AxisLike = None, out: Out = None, keepdims: Any = NoValue) -> "ndarray":
+    """Compute the range over axes (peak to peak): maximum minus minimum.
 
     Examples
     --------
@@ -573,20 +583,20 @@ def ptp(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = No
 
 @for_axis("_npi_cumsum", order="K", rule=accumulated)
 def _cumsum(xp: Any, a: Any, axis: int, *, dtype: Any = None, exclusive: bool = False) -> Any:
-    """Running sum."""
+    """Compute the cumulative sum."""
     total = xp.cumsum(a, axis=axis)
     return _delayed(xp, total, axis, 0) if exclusive else total
 
 
 @for_axis("_npi_cumprod", order="K", rule=accumulated)
 def _cumprod(xp: Any, a: Any, axis: int, *, dtype: Any = None, exclusive: bool = False) -> Any:
-    """Running product."""
+    """Compute the cumulative product."""
     total = xp.cumprod(a, axis=axis)
     return _delayed(xp, total, axis, 1) if exclusive else total
 
 
 def _delayed(xp: Any, running: Any, axis: int, first: int) -> Any:
-    """A running result without the element that it stands at: one step later, after a first value."""
+    """Shift a cumulative result by one step, after a first value (exclusive scan)."""
     shape = [1 if i == axis else n for i, n in enumerate(running.shape)]
     later = xp.concatenate([xp.full(shape, first, dtype=running.dtype), running], axis=axis)
     return later[(slice(None),) * axis + (slice(-1),)]
@@ -597,24 +607,24 @@ def cumsum(
     a: ArrayLike,
     axis: int | None = None,
     dtype: DTypeLike = None,
-    out: Any = None,
+    out: Out = None,
     *,
     exclusive: bool = False,
-) -> Any:
+) -> "ndarray":
     """Running sum along an axis, or over all elements if no axis is given.
 
     Parameters
     ----------
     a : array_like
-        What is summed.
+        Array to sum.
     axis : int, optional
         Along which axis; over all elements in C order if not given.
     dtype : dtype, optional
         Dtype in which to sum; small integers are summed in 64 bits if not given.
     out : ndarray, optional
-        Where the result is written.
+        Array to write the result into.
     exclusive : bool
-        Whether each sum leaves out the element that it stands at (not in NumPy).
+        If True, each sum excludes its own element (not in NumPy).
 
     Examples
     --------
@@ -632,24 +642,24 @@ def cumprod(
     a: ArrayLike,
     axis: int | None = None,
     dtype: DTypeLike = None,
-    out: Any = None,
+    out: Out = None,
     *,
     exclusive: bool = False,
-) -> Any:
-    """Running product along an axis, or over all elements if no axis is given.
+) -> "ndarray":
+    """Cumulative product along an axis, or over all elements if no axis is given.
 
     Parameters
     ----------
     a : array_like
-        What is multiplied.
+        Array to multiply.
     axis : int, optional
         Along which axis; over all elements in C order if not given.
     dtype : dtype, optional
         Dtype in which to multiply; small integers are multiplied in 64 bits if not given.
     out : ndarray, optional
-        Where the result is written.
+        Array to write the result into.
     exclusive : bool
-        Whether each product leaves out the element that it stands at (not in NumPy).
+        If True, each product excludes its own element (not in NumPy).
 
     Examples
     --------

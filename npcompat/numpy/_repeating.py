@@ -1,7 +1,7 @@
-"""Elements shifted, repeated and padded."""
+"""Shifting (roll), repetition and padding."""
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as onp
 
@@ -16,6 +16,9 @@ from npcompat.numpy._selection import take
 from npcompat.numpy._typing import ArrayLike, ShapeLike
 from npcompat.numpy._unbound import remembering
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
 
 @operator(
     "_npi_roll",
@@ -24,8 +27,9 @@ from npcompat.numpy._unbound import remembering
     rule=lambda types, attrs: ([None] * len(types), types[0]),
 )
 def _roll(xp: Any, a: Any, *shifts: Any, axes: Any = None) -> Any:
-    """The elements shifted along axes; `shifts` are operands, so that shifts by other distances are
-    the same program.
+    """Roll elements along axes.
+
+    `shifts` are operands, so that other distances reuse the program.
 
     Parameters
     ----------
@@ -42,16 +46,17 @@ def _roll(xp: Any, a: Any, *shifts: Any, axes: Any = None) -> Any:
 
 
 @remembering
-def roll(a: ArrayLike, shift: Any, axis: Any = None) -> Any:
-    """The elements shifted along axes (all elements in C order, if none is given); what leaves at
-    one end enters at the other.
+def roll(a: ArrayLike, shift: Any, axis: Any = None) -> "ndarray":
+    """Roll elements along axes: those shifted out at one end enter at the other.
+
+    Without an axis, the elements are rolled in C order.
 
     Parameters
     ----------
     a : array_like
         The array.
     shift : int or tuple of int
-        By how many places; one for each axis, or one for all.
+        Number of places; one for each axis, or one for all.
     axis : int or tuple of int, optional
         The axes.
 
@@ -65,9 +70,10 @@ def roll(a: ArrayLike, shift: Any, axis: Any = None) -> Any:
         return remembered(_roll, (a, shift), ((axis % a.ndim,),))
     shifts = _distances(shift)
     if axis is None:
+        rolled = a
         for s in shifts or [0]:
-            a = apply(_roll, (a, _within(s, a, None)))
-        return a
+            rolled = apply(_roll, (rolled, _within(s, rolled, None)))
+        return rolled
     axes = onp.lib.array_utils.normalize_axis_tuple(axis, a.ndim, allow_duplicate=True)
     count = max(len(shifts), len(axes)) if min(len(shifts), len(axes)) else 0
     if not all(len(group) in (1, count) for group in (shifts, axes)):
@@ -77,7 +83,7 @@ def roll(a: ArrayLike, shift: Any, axis: Any = None) -> Any:
         )
     if not count:
         if not axes:
-            onp.roll(onp.empty(a.shape, onp.int8), (), axis)  # NumPy's error, if it has one
+            onp.roll(onp.empty(a.shape, onp.int8), (), axis)  # raise NumPy's error, if any
         return copy_of(a)
     axes = (axes * count)[:count]
     return apply(
@@ -88,7 +94,7 @@ def roll(a: ArrayLike, shift: Any, axis: Any = None) -> Any:
 
 
 def _within(shift: Any, a: Any, axis: int | None) -> Any:
-    """A shift that XLA can count: numbers of Python's may be of any size."""
+    """Reduce a shift, a Python integer of any size, to a number that XLA can hold."""
     if type(shift) is not int or -(2**62) < shift < 2**62:
         return shift
     return shift % max(a.size if axis is None else a.shape[axis], 1)
@@ -111,20 +117,20 @@ def _distances(shift: Any) -> list[Any]:
 
 @operator("_npi_repeat", pattern="injective")
 def _repeat(xp: Any, a: Any, *, repeats: int, axis: Any = None) -> Any:
-    """Each element equally often."""
+    """Repeat each element equally often."""
     return xp.repeat(a, repeats, axis)
 
 
 @remembering
-def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> Any:
-    """Each element several times in a row.
+def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> "ndarray":
+    """Repeat each element several times in a row.
 
     Parameters
     ----------
     a : array_like
         The array.
     repeats : int or array_like of int
-        How often: for all, or for each position along the axis.
+        Number of repetitions: for all, or for each position along the axis.
     axis : int, optional
         The axis; if not given, the elements of all axes in C order.
 
@@ -168,20 +174,20 @@ def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> Any:
 
 @operator("_npi_tile", pattern="injective")
 def _tile(xp: Any, A: Any, *, reps: Any) -> Any:
-    """The whole array, repeated along axes.
+    """Tile an array along axes.
 
     Parameters
     ----------
     A : array
         The operand.
     reps : tuple of int
-        How often, along each axis.
+        Number of repetitions along each axis.
     """
     return xp.tile(A, reps)
 
 
-def tile(A: ArrayLike, reps: ShapeLike) -> Any:
-    """The whole array repeated: `reps` times along each axis; missing axes are added in front.
+def tile(A: ArrayLike, reps: ShapeLike) -> "ndarray":
+    """Tile an array: repeat it `reps` times along each axis; missing axes are added in front.
 
     Examples
     --------
@@ -197,14 +203,14 @@ def tile(A: ArrayLike, reps: ShapeLike) -> Any:
 
 @operator("_npi_resize", pattern="injective")
 def _resize(xp: Any, a: Any, *, shape: Any) -> Any:
-    """The elements, again and again, until the shape is filled."""
+    """Fill a shape with the elements, repeated in C order."""
     return xp.resize(a, shape) if a.size else xp.zeros(shape, a.dtype)
 
 
-def resize(a: ArrayLike, new_shape: ShapeLike) -> Any:
-    """A new array of a shape, filled with the elements in C order, again and again.
+def resize(a: ArrayLike, new_shape: ShapeLike) -> "ndarray":
+    """Return a new array of a shape, filled with the elements in C order, repeated.
 
-    The method `ndarray.resize` changes the array in place and adds zeros instead.
+    The method `ndarray.resize` changes the array in place and pads with zeros instead.
 
     Examples
     --------
@@ -244,8 +250,7 @@ _PAD_OPTIONS: dict[str, tuple[str, ...]] = {
 def _pad(
     xp: Any, array: Any, *border: Any, pad_width: Any, mode: str = "constant", option: Any = None
 ) -> Any:
-    """The array with a border: of constants given for both ends of each axis, or with the one
-    setting that a mode has.
+    """Pad an array, with constants for both ends of each axis or one setting of the mode.
 
     Parameters
     ----------
@@ -259,20 +264,20 @@ def _pad(
     return xp.pad(array, pad_width, "constant" if mode == "empty" else mode, **options)
 
 
-def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
-    """The array with a border around it.
+def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> "ndarray":
+    """Pad an array with a border.
 
     Parameters
     ----------
     array : array_like
         The array.
     pad_width : int, (int, int), one pair for each axis, or dict of axis to one of these
-        How many elements to add before and after.
+        Number of elements to add before and after.
     mode : str or callable
-        What the border holds: 'constant', 'edge', 'linear_ramp', 'maximum', 'mean', 'median',
-        'minimum', 'reflect', 'symmetric', 'wrap', or 'empty' (zeros). A function is called with
-        each vector along each axis, in which it writes the border in place, the two widths, the
-        axis, and a dict of the other arguments.
+        Padding mode: 'constant', 'edge', 'linear_ramp', 'maximum', 'mean', 'median',
+        'minimum', 'reflect', 'symmetric', 'wrap', or 'empty' (zeros). A function is called
+        with each vector along each axis, the two widths, the axis, and a dict of the other
+        arguments; it writes the border of the vector in place.
     **kwargs
         `constant_values`, `end_values`, `stat_length` or `reflect_type`, for the modes that have
         them.
@@ -334,9 +339,7 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
 def _padded_by(
     function: Any, padded: Any, widths: Sequence[tuple[int, int]], options: dict[str, Any]
 ) -> Any:
-    """An array with a border of zeros, into which a function writes: it is given each vector along
-    each axis.
-    """
+    """Pad with zeros, and call a function that writes the border of each vector."""
     for axis, pair in enumerate(widths):
         lines = moveaxis(padded, axis, -1)
         for place in onp.ndindex(lines.shape[:-1]):
@@ -345,7 +348,7 @@ def _padded_by(
 
 
 def _as_widths(pad_width: Any, ndim: int) -> Any:
-    """The `pad_width` argument as integers; a dict of axes becomes a list of pairs."""
+    """Convert `pad_width` to integers; a dict of axes becomes a list of pairs."""
     if isinstance(pad_width, dict):
         listed: list[Any] = [(0, 0)] * ndim
         for axis, width in pad_width.items():
@@ -358,7 +361,7 @@ def _as_widths(pad_width: Any, ndim: int) -> Any:
 
 
 def _pairs(given: Any, ndim: int, what: str) -> tuple[tuple[int, int], ...]:
-    """One (before, after) for each axis, as Python integers."""
+    """Return one pair (before, after) of Python integers for each axis."""
     pairs = _paired(shaping(given, "pad"), ndim, what)
     if pairs.size and pairs.min() < 0:
         raise ValueError(f"pad: {what}: index can't contain negative values")
@@ -366,7 +369,7 @@ def _pairs(given: Any, ndim: int, what: str) -> tuple[tuple[int, int], ...]:
 
 
 def _border(given: Any, array: Any) -> Any:
-    """The values of a constant border at both ends of each axis, in the dtype of the array."""
+    """Return the constants of both ends of each axis, in the dtype of the array."""
     if isinstance(given, Handle):
         _paired(handles.layout(given), array.ndim, "constant_values")
         return broadcast_to(given, (array.ndim, 2))

@@ -1,7 +1,7 @@
-"""Numbers brought into bounds, and rounded."""
+"""Clipping and rounding."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -11,9 +11,12 @@ from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch.apply import remembered
 from npcompat.numpy import _arithmetic, _extremes
 from npcompat.numpy._creation import asanyarray
-from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, NoValue, Order
+from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, NoValue, Order, Out
 from npcompat.numpy._ufunc import call, finish
 from npcompat.numpy._unbound import remembering
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 
 def _clip_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -25,29 +28,29 @@ _numpys_clip: Any = onp._core.umath.clip  # type: ignore[attr-defined]
 
 
 def _clip_directly(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Any:
-    """NumPy's ufunc, of arrays that have the result's dtype and of Python's numbers."""
+    """Call NumPy's clip ufunc, for arrays of the result's dtype and Python numbers."""
     dtype = attrs["dtype"] or dtypes.result_type(types)
     return _numpys_clip if all([t == dtype for t in types if isinstance(t, onp.dtype)]) else None
 
 
 @operator("_npi_clip", scalars=True, rule=_clip_types, pattern="broadcast", direct=_clip_directly)
 def _clip(xp: Any, a: Any, low: Any, high: Any, *, dtype: Any = None) -> Any:
-    """The values limited from below and above."""
+    """Clip the values from below and above."""
     return xp.minimum(xp.maximum(a, low), high)
 
 
 @remembering
 def clip(
     a: ArrayLike,
-    a_min: Any = NoValue,
-    a_max: Any = NoValue,
-    out: Any = None,
+    a_min: ArrayLike | None = NoValue,
+    a_max: ArrayLike | None = NoValue,
+    out: Out = None,
     *,
-    min: Any = NoValue,
-    max: Any = NoValue,
+    min: ArrayLike | None = NoValue,
+    max: ArrayLike | None = NoValue,
     **kwargs: Any,
-) -> Any:
-    """The values limited to the interval [a_min, a_max]; None leaves a side open.
+) -> "ndarray":
+    """Clip the values to the interval [a_min, a_max]; None leaves a side open.
 
     Parameters
     ----------
@@ -56,7 +59,7 @@ def clip(
     a_min, a_max : array_like or None
         Bounds, broadcast against `a`; `min` and `max` are other names for them.
     out : ndarray, optional
-        Where the result is written.
+        Array to write the result into.
     **kwargs
         ``where``, ``casting``, ``dtype``, ``order`` and ``subok`` as ufuncs have them.
 
@@ -67,7 +70,7 @@ def clip(
     """
     low, high = _bounds(a_min, a_max, min, max)
     a = asanyarray(a)
-    if a.dtype.kind in "iu":  # a Python int that no element passes is no bound
+    if a.dtype.kind in "iu":  # a Python int beyond the dtype's range does not clip
         limits = onp.iinfo(a.dtype)
         low = None if type(low) is int and low <= limits.min else low
         high = None if type(high) is int and high >= limits.max else high
@@ -85,7 +88,7 @@ def clip(
 
 
 def _bounds(a_min: Any, a_max: Any, low: Any, high: Any) -> tuple[Any, Any]:
-    """The bounds, from either pair of names."""
+    """Return the bounds, given under either pair of names."""
     if a_min is NoValue and a_max is NoValue:
         return None if low is NoValue else low, None if high is NoValue else high
     if a_min is NoValue or a_max is NoValue:
@@ -124,13 +127,13 @@ def _clipped(
     rule=lambda types, attrs: ([dtypes.strong(types[0])], dtypes.strong(types[0])),
 )
 def _round(xp: Any, a: Any, *, decimals: int = 0) -> Any:
-    """Rounded to a number of decimals, halves to even."""
+    """Round to a number of decimals, halves to even."""
     return xp.round(a, decimals)
 
 
 @remembering
-def round(a: ArrayLike, decimals: int = 0, out: Any = None) -> Any:
-    """Round to a number of decimals, halves to the even neighbour.
+def round(a: ArrayLike, decimals: int = 0, out: Out = None) -> "ndarray":
+    """Round to a number of decimals, halves to even.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Scalars: what NumPy returns for one element, and for a result without axes."""
+"""NumPy's scalars: single elements, and results without axes."""
 
 from typing import Any
 
@@ -16,9 +16,9 @@ from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, Orde
 
 
 class Scalar(Array):
-    """A scalar: what NumPy returns for one element, and for a result without axes.
+    """NumPy scalar: a single element, or a result without axes.
 
-    It does not change, aliases nothing, and can be hashed; for `isinstance` it is of NumPy's scalar
+    It is immutable, aliases nothing, and is hashable. For `isinstance` it has NumPy's scalar
     type.
     """
 
@@ -30,7 +30,7 @@ class Scalar(Array):
 
     @property  # type: ignore[misc]
     def real(self) -> Any:
-        """The real part."""
+        """Real part."""
         return (
             handles.wrap_scalar(execution.run(lens.real.get, [handles.read(self)]))
             if self.dtype.kind == "c"
@@ -39,13 +39,13 @@ class Scalar(Array):
 
     @property  # type: ignore[misc]
     def imag(self) -> Any:
-        """The imaginary part."""
+        """Imaginary part."""
         if self.dtype.kind == "c":
             return handles.wrap_scalar(execution.run(lens.imag.get, [handles.read(self)]))
         return handles.wrap_scalar(constant(onp.zeros((), self.dtype)))
 
     def copy(self, order: Order = "C") -> Any:
-        """The scalar itself: it does not change."""
+        """Return the scalar itself, as it is immutable."""
         check_order(order)
         return self
 
@@ -57,23 +57,23 @@ class Scalar(Array):
         subok: bool = True,
         copy: bool = True,
     ) -> Any:
-        """The value in another dtype, as a scalar."""
+        """Cast to a dtype; the result is a scalar."""
         return handles.as_scalar(super().astype(dtype, order, casting, subok, copy))
 
     def transpose(self, *axes: Any) -> Any:
-        """The scalar itself."""
+        """Return the scalar itself."""
         return handles.wrap_scalar(handles.read(super().transpose(*axes)))
 
     def squeeze(self, axis: AxisLike = None) -> Any:
-        """The scalar itself."""
+        """Return the scalar itself."""
         return handles.wrap_scalar(handles.read(super().squeeze(axis)))
 
     def detach(self) -> Any:
-        """The same value, cut off from the graph."""
+        """Return the same value, detached from the autograd graph."""
         return handles.wrap_scalar(tape.detached(handles.read(self)))
 
     def __getattr__(self, name: str) -> Any:
-        """Attributes that only NumPy's scalars have, such as `is_integer`."""
+        """Return an attribute of NumPy's scalars that arrays lack, such as `is_integer`."""
         if hasattr(type(self), name):  # it has raised: `object.__new__` leaves slots unset
             raise AttributeError(f"scalar without a value: it has no {name!r}")
         if name.startswith("_") or not hasattr(self.dtype.type, name):

@@ -1,8 +1,8 @@
-"""Elements picked and written by position or by condition."""
+"""Selection and assignment of elements by index or by mask."""
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, SupportsIndex, cast
+from typing import TYPE_CHECKING, Any, SupportsIndex, cast, overload
 
 import numpy as onp
 
@@ -19,9 +19,12 @@ from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._filled import zeros
 from npcompat.numpy._given_length import length, positions, slices
 from npcompat.numpy._manipulation import ravel
-from npcompat.numpy._typing import ArrayLike, NoValue
+from npcompat.numpy._typing import ArrayLike, NoValue, Out
 from npcompat.numpy._ufunc import finish
 from npcompat.numpy._unbound import remembering
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 _int64, _bool = onp.dtype("int64"), onp.dtype(bool)
 _MODES = ("raise", "wrap", "clip")
@@ -37,22 +40,37 @@ def _chosen_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resoluti
 
 @operator("_npi_where", keeps_class=False, rule=_chosen_types, pattern="broadcast")
 def _where(xp: Any, condition: Any, x: Any, y: Any) -> Any:
-    """`x` where the condition holds, `y` elsewhere."""
+    """Choose `x` where the condition is true, else `y`."""
     return xp.where(condition, x, y)
+
+
+@overload
+def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike, /) -> "ndarray": ...
+
+
+@overload
+def where(
+    condition: ArrayLike,
+    /,
+    *,
+    size: SupportsIndex | None = None,
+    fill_value: ArrayLike | None = None,
+) -> "tuple[ndarray, ...]": ...
 
 
 @remembering
 def where(
     condition: ArrayLike,
-    x: Any = NoValue,
-    y: Any = NoValue,
+    x: ArrayLike = NoValue,
+    y: ArrayLike = NoValue,
     /,
     *,
     size: SupportsIndex | None = None,
-    fill_value: ArrayLike = None,
-) -> Any:
-    """Elements of `x` where a condition holds, of `y` elsewhere; without them, the positions where
-    it holds.
+    fill_value: ArrayLike | None = None,
+) -> "ndarray | tuple[ndarray, ...]":
+    """Choose elements of `x` where a condition is true, else of `y`.
+
+    Without `x` and `y`, return the indices where it is true.
 
     Parameters
     ----------
@@ -86,25 +104,24 @@ def where(
 
 
 def nonzero(
-    a: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None
-) -> tuple[Any, ...]:
-    """Positions of the elements that are not zero, in C order: one array for each axis.
+    a: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike | None = None
+) -> "tuple[ndarray, ...]":
+    """Return the indices of the elements that are not zero, in C order: one array per axis.
 
     Parameters
     ----------
     a : array_like
         The array.
     size : int, optional
-        How many positions to return, which lets it be compiled; those of further elements are left
-        out.
+        Number of indices to return, which allows compilation; those of further elements are
+        dropped.
     fill_value : array_like of int, optional
-        With `size`, the position where there are no more elements: one, or one for each axis; 0 if
-        not given.
+        With `size`, padding index: one, or one for each axis; 0 if not given.
 
     Raises
     ------
     TracedValueError
-        In a compiled function without `size`: how many there are depends on values.
+        In a compiled function without `size`: their number depends on values.
 
     Examples
     --------
@@ -124,20 +141,21 @@ def nonzero(
         )
     if count is not None:
         return tuple(positions("nonzero", host, count, fill_value))
-    return tuple(array_like.array_of(found) for found in host.nonzero())
+    found: Any = host.nonzero()
+    return tuple(array_like.array_of(f) for f in found)
 
 
 def flatnonzero(
-    a: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None
-) -> Any:
-    """Positions, among all elements in C order, of those that are not zero.
+    a: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike | None = None
+) -> "ndarray":
+    """Return the flat indices (C order) of the elements that are not zero.
 
     Parameters
     ----------
     a : array_like
         The array.
     size, fill_value : optional
-        How many positions, and what fills them up, as for `nonzero`.
+        Number of indices and padding value, as for `nonzero`.
 
     Examples
     --------
@@ -151,16 +169,16 @@ def flatnonzero(
 
 
 def argwhere(
-    a: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None
-) -> Any:
-    """Positions of the elements that are not zero, one in each row.
+    a: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike | None = None
+) -> "ndarray":
+    """Return the indices of the elements that are not zero, one per row.
 
     Parameters
     ----------
     a : array_like
         The array.
     size, fill_value : optional
-        How many positions, and what fills them up, as for `nonzero`.
+        Number of indices and padding value, as for `nonzero`.
 
     Examples
     --------
@@ -181,7 +199,7 @@ def argwhere(
 
 
 def _positions(indices: Any) -> Any:
-    """Positions as integers: an array, or a host array."""
+    """Return an index array as integers, on the device or the host."""
     found: Any = indices if isinstance(indices, Handle) else array_like.host_array(indices)
     if not isinstance(indices, Handle | onp.ndarray | onp.generic):
         return found.astype(_int64)
@@ -215,8 +233,9 @@ def _check_mode(mode: Any) -> str:
     direct=lambda types, attrs: partial(onp.ndarray.take, axis=attrs["axis"], mode=attrs["mode"]),
 )
 def _take(xp: Any, a: Any, indices: Any, *, axis: Any = None, mode: str = "raise") -> Any:
-    """The elements at positions along an axis, or of the raveled array; positions are in range if
-    the mode is 'raise'.
+    """Gather the elements at indices along an axis, or of the raveled array.
+
+    In mode 'raise' the indices are in range.
     """
     if axis is None:
         a, axis = xp.ravel(a), 0
@@ -225,9 +244,9 @@ def _take(xp: Any, a: Any, indices: Any, *, axis: Any = None, mode: str = "raise
 
 @remembering
 def take(
-    a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Any = None, mode: str = "raise"
-) -> Any:
-    """The elements at positions along an axis.
+    a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Out = None, mode: str = "raise"
+) -> "ndarray":
+    """Gather the elements at indices along an axis.
 
     Parameters
     ----------
@@ -238,10 +257,10 @@ def take(
     axis : int, optional
         The axis; if not given, positions are those among all elements in C order.
     out : ndarray, optional
-        Where the result is written.
+        Array to write the result into.
     mode : {'raise', 'wrap', 'clip'}
-        What a position out of range means: an error, the position modulo the length, or the nearest
-        valid one.
+        Treatment of indices out of range: an error, the index modulo the length, or the
+        nearest valid one.
 
     Raises
     ------
@@ -279,9 +298,7 @@ def take(
 
 
 def finish_safely(result: Any, out: Any, what: str) -> Any:
-    """The result, written into `out` if there is one, whose dtype must be one that can be cast
-    safely to the result's.
-    """
+    """Return the result, or write it into `out`, whose dtype must cast safely to its own."""
     if out is None:
         return result
     (target,) = out if isinstance(out, tuple) else (out,)
@@ -300,7 +317,7 @@ def finish_safely(result: Any, out: Any, what: str) -> Any:
     pattern="injective",
 )
 def _take_along_axis(xp: Any, a: Any, indices: Any, *, axis: int = -1) -> Any:
-    """One element for each position along an axis; positions are in range."""
+    """Gather one element per index along an axis; indices are in range."""
     size = a.shape[axis]
     return xp.take_along_axis(a, _in_range(xp, indices, size, "raise"), axis)
 
@@ -320,9 +337,8 @@ def _along(arr: Any, indices: Any, axis: int | None) -> tuple[Any, Any, int]:
     return arr, positions, axis
 
 
-def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -> Any:
-    """For each line along an axis, its elements at the positions that the same line of `indices`
-    holds.
+def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -> "ndarray":
+    """Gather from each 1-D slice along an axis by the same slice of `indices`.
 
     Examples
     --------
@@ -336,8 +352,7 @@ def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -
 
 
 def put_along_axis(arr: Any, indices: ArrayLike, values: ArrayLike, axis: int | None) -> None:
-    """For each line along an axis, write values at the positions that the same line of `indices`
-    holds.
+    """Scatter values into each 1-D slice along an axis at the same slice of `indices`.
 
     Examples
     --------
@@ -380,14 +395,14 @@ def _written(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 @operator("_npi_put", rule=_written, pattern="opaque")
 def _put(xp: Any, a: Any, ind: Any, v: Any, *, mode: str = "raise") -> Any:
-    """The array with values at positions among all its elements; values are repeated.
+    """Write values at flat indices; values are repeated.
 
     Parameters
     ----------
     ind : array of int
         Positions among all elements.
     v : array
-        What is written; repeated if there is too little.
+        Values to write; repeated if there are too few.
     """
     flat, positions = xp.ravel(a), xp.ravel(_in_range(xp, ind, a.size, mode))
     new = xp.resize(xp.ravel(v), positions.shape)
@@ -395,8 +410,7 @@ def _put(xp: Any, a: Any, ind: Any, v: Any, *, mode: str = "raise") -> Any:
 
 
 def put(a: Any, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
-    """Write values at positions among all elements in C order; values are repeated if there are too
-    few.
+    """Write values at flat indices (C order) in place; too few values are repeated.
 
     Examples
     --------
@@ -428,13 +442,12 @@ def _masked(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 @operator("_npi_place", rule=_masked, pattern="opaque")
 def _place(xp: Any, arr: Any, mask: Any, vals: Any) -> Any:
-    """The array with the first value at the first place of the mask, the second at the second,
-    again and again.
+    """Write successive values where the mask is true; values are repeated.
 
     Parameters
     ----------
     vals : array
-        What is written.
+        Values to write.
     """
     mask, vals = xp.reshape(mask, arr.shape), xp.ravel(vals)
     rank = xp.cumsum(xp.ravel(mask)) - 1
@@ -445,20 +458,18 @@ def _place(xp: Any, arr: Any, mask: Any, vals: Any) -> Any:
 
 @operator("_npi_putmask", rule=_masked, pattern="opaque")
 def _putmask(xp: Any, a: Any, mask: Any, values: Any) -> Any:
-    """The array with its n-th element replaced by the n-th value (counted around) where the mask
-    holds.
+    """Write the n-th value at the n-th element where the mask is true; values are repeated.
 
     Parameters
     ----------
     values : array
-        What is written; the element at the same position, repeated.
+        Values to write: the one at the same position, repeated.
     """
     return xp.where(xp.reshape(mask, a.shape), xp.resize(xp.ravel(values), a.shape), a)
 
 
 def place(arr: Any, mask: ArrayLike, vals: ArrayLike) -> None:
-    """Write the first value at the first place where a mask holds, the second at the second; values
-    are repeated.
+    """Write successive values where a mask is true, in place; values are repeated.
 
     Examples
     --------
@@ -468,21 +479,24 @@ def place(arr: Any, mask: ArrayLike, vals: ArrayLike) -> None:
     array([0, 1, 7, 8])
     """
     _check_array(arr, "place")
-    mask, vals = asarray(mask), vals if isinstance(vals, Handle) else asarray(vals, arr.dtype)
+    mask, written = asarray(mask), cast("Any", vals)
+    if not isinstance(written, Handle):
+        written = asarray(written, arr.dtype)
     if mask.size != arr.size:
         raise ValueError(
             f"place: mask and data must be the same size, got {mask.size} and {arr.size} elements"
         )
-    if vals.size == 0:
+    if written.size == 0:
         if mask.any():
             raise ValueError("Cannot insert from an empty array!")
         return
-    writes.write(arr, execution.run(_place, [handles.read(x) for x in (arr, mask, vals)]))
+    writes.write(arr, execution.run(_place, [handles.read(x) for x in (arr, mask, written)]))
 
 
 def putmask(a: Any, /, mask: ArrayLike, values: ArrayLike) -> None:
-    """Where a mask holds, write the value at the same position; values are repeated to the array's
-    size.
+    """Write values at the same positions where a mask is true, in place.
+
+    Values are repeated to the size of the array.
 
     Examples
     --------
@@ -492,13 +506,15 @@ def putmask(a: Any, /, mask: ArrayLike, values: ArrayLike) -> None:
     array([0, 1, 7, 8])
     """
     _check_array(a, "putmask")
-    mask, values = asarray(mask), values if isinstance(values, Handle) else asarray(values, a.dtype)
+    mask, written = asarray(mask), cast("Any", values)
+    if not isinstance(written, Handle):
+        written = asarray(written, a.dtype)
     if mask.size != a.size:
         raise ValueError(
             f"putmask: mask and data must be the same size, got {mask.size} and {a.size} elements"
         )
-    if values.size:
-        writes.write(a, execution.run(_putmask, [handles.read(x) for x in (a, mask, values)]))
+    if written.size:
+        writes.write(a, execution.run(_putmask, [handles.read(x) for x in (a, mask, written)]))
 
 
 # --- by condition ---------------------------------------------------------------------------------
@@ -508,27 +524,27 @@ def compress(
     condition: ArrayLike,
     a: ArrayLike,
     axis: int | None = None,
-    out: Any = None,
+    out: Out = None,
     *,
     size: SupportsIndex | None = None,
-    fill_value: ArrayLike = None,
-) -> Any:
-    """The slices along an axis for which a condition holds.
+    fill_value: ArrayLike | None = None,
+) -> "ndarray":
+    """Return the slices along an axis for which a condition holds.
 
     Parameters
     ----------
     condition : array_like of bool
-        Which slices, along one axis.
+        Mask of the slices, along one axis.
     a : array_like
         The array.
     axis : int, optional
         The axis; if not given, the elements in C order are picked.
     out : ndarray, optional
-        Where the result is written.
+        Array to write the result into.
     size : int, optional
-        How many slices to return, which lets it be compiled; further ones are left out.
+        Number of slices to return, which allows compilation; further ones are dropped.
     fill_value : scalar, optional
-        With `size`, what the elements are where there are no more slices; 0 if not given.
+        With `size`, padding value of missing slices; 0 if not given.
 
     Examples
     --------
@@ -555,18 +571,18 @@ def extract(
     arr: ArrayLike,
     *,
     size: SupportsIndex | None = None,
-    fill_value: ArrayLike = None,
-) -> Any:
-    """The elements for which a condition holds, along one axis.
+    fill_value: ArrayLike | None = None,
+) -> "ndarray":
+    """Return the elements for which a condition holds, in 1-D.
 
     Parameters
     ----------
     condition : array_like of bool
-        Which elements.
+        Mask of the elements.
     arr : array_like
         The array.
     size, fill_value : optional
-        How many elements, and what fills them up, as for `compress`.
+        Number of elements and padding value, as for `compress`.
 
     Examples
     --------
@@ -588,12 +604,12 @@ def _choice_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resoluti
 
 @operator("_npi_choose", order="C", scalars=True, rule=_choice_types, pattern="broadcast")
 def _choose(xp: Any, a: Any, *choices: Any, mode: str = "raise") -> Any:
-    """At each place the element of the choice that `a` names there.
+    """Choose each element from the choice whose index `a` holds.
 
     Parameters
     ----------
     *choices : array
-        What is chosen from.
+        Arrays to choose from.
     """
     arrays = xp.broadcast_arrays(a, *choices)
     index = _in_range(xp, arrays[0], len(choices), mode)
@@ -603,8 +619,8 @@ def _choose(xp: Any, a: Any, *choices: Any, mode: str = "raise") -> Any:
 _WEAK = frozenset((bool, int, float, complex))
 
 
-def choose(a: ArrayLike, choices: Any, out: Any = None, mode: str = "raise") -> Any:
-    """At each place, the element of the array of `choices` that `a` names there; all are broadcast.
+def choose(a: ArrayLike, choices: ArrayLike, out: Out = None, mode: str = "raise") -> "ndarray":
+    """Choose each element from the array of `choices` whose index `a` holds; all are broadcast.
 
     Examples
     --------
@@ -612,7 +628,7 @@ def choose(a: ArrayLike, choices: Any, out: Any = None, mode: str = "raise") -> 
     array([ 1, 20,  3])
     """
     positions, mode = _positions(a), _check_mode(mode)
-    arrays = list(choices)
+    arrays: list[Any] = list(cast("Any", choices))
     if not arrays:
         raise ValueError("choose: expected at least one choice")
     if len(arrays) > 63:

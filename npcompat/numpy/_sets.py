@@ -1,6 +1,6 @@
-"""Arrays as sets: distinct elements, membership."""
+"""Set operations: distinct elements, membership, union, intersection."""
 
-from typing import Any, NamedTuple, SupportsIndex
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, overload
 
 import numpy as onp
 
@@ -13,30 +13,106 @@ from npcompat.numpy._creation import asarray
 from npcompat.numpy._given_length import distinct, length
 from npcompat.numpy._typing import ArrayLike
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
 
 class UniqueAllResult(NamedTuple):
-    """Distinct elements, where each is first, where each element is among them, and how often each
-    occurs.
-    """
+    """Result of `unique_all`: values, first indices, inverse indices, counts."""
 
-    values: Any
-    indices: Any
-    inverse_indices: Any
-    counts: Any
+    values: "ndarray"
+    indices: "ndarray"
+    inverse_indices: "ndarray"
+    counts: "ndarray"
 
 
 class UniqueCountsResult(NamedTuple):
-    """Distinct elements, and how often each occurs."""
+    """Result of `unique_counts`: values and counts."""
 
-    values: Any
-    counts: Any
+    values: "ndarray"
+    counts: "ndarray"
 
 
 class UniqueInverseResult(NamedTuple):
-    """Distinct elements, and where each element is among them."""
+    """Result of `unique_inverse`: values and inverse indices."""
 
-    values: Any
-    inverse_indices: Any
+    values: "ndarray"
+    inverse_indices: "ndarray"
+
+
+@overload
+def unique(
+    ar: ArrayLike,
+    return_index: Literal[False] = False,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+    size: SupportsIndex | None = None,
+    fill_value: ArrayLike | None = None,
+) -> "ndarray": ...
+
+
+@overload
+def unique(
+    ar: ArrayLike,
+    return_index: Literal[True],
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+    size: SupportsIndex | None = None,
+    fill_value: ArrayLike | None = None,
+) -> "tuple[ndarray, ...]": ...
+
+
+@overload
+def unique(
+    ar: ArrayLike,
+    return_index: bool = False,
+    *,
+    return_inverse: Literal[True],
+    return_counts: bool = False,
+    axis: int | None = None,
+    equal_nan: bool = True,
+    sorted: bool = True,
+    size: SupportsIndex | None = None,
+    fill_value: ArrayLike | None = None,
+) -> "tuple[ndarray, ...]": ...
+
+
+@overload
+def unique(
+    ar: ArrayLike,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    *,
+    return_counts: Literal[True],
+    axis: int | None = None,
+    equal_nan: bool = True,
+    sorted: bool = True,
+    size: SupportsIndex | None = None,
+    fill_value: ArrayLike | None = None,
+) -> "tuple[ndarray, ...]": ...
+
+
+@overload
+def unique(
+    ar: ArrayLike,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+    size: SupportsIndex | None = None,
+    fill_value: ArrayLike | None = None,
+) -> "ndarray | tuple[ndarray, ...]": ...
 
 
 def unique(
@@ -49,30 +125,31 @@ def unique(
     equal_nan: bool = True,
     sorted: bool = True,
     size: SupportsIndex | None = None,
-    fill_value: ArrayLike = None,
-) -> Any:
-    """The distinct elements, in ascending order; computed on the host without `size`, as how many
-    there are depends on values.
+    fill_value: ArrayLike | None = None,
+) -> "ndarray | tuple[ndarray, ...]":
+    """Return the unique elements, in ascending order.
+
+    Without `size` it is computed on the host, because their number depends on values.
 
     Parameters
     ----------
     ar : array_like
         The array.
     return_index, return_inverse, return_counts : bool
-        Whether to return also where each is first, where each element is among them, and how often
-        each occurs.
+        If True, also return the first index of each, the index of each element among them,
+        and the counts.
     axis : int, optional
         Compare the slices along this axis; if not given, single elements.
     equal_nan : bool
-        Whether all nan count as one element.
+        If True, all NaN count as one element.
     sorted : bool
-        Whether they must be in order; they always are.
+        Without effect on the result, which is always sorted.
     size : int, optional
-        How many elements to return, which lets it be compiled; greater ones are left out, but not
-        of what says where each element is among them.
+        Number of elements to return, which allows compilation. Greater ones are dropped;
+        the inverse indices still count them.
     fill_value : scalar, optional
-        With `size`, what stands where there are no more elements, each of which occurs 0 times; the
-        least element if not given.
+        With `size`, padding value of missing elements, whose counts are 0; the least
+        element if not given.
 
     Raises
     ------
@@ -99,9 +176,8 @@ def unique(
         return (values, *asked) if asked else values
     find: Any = onp.unique
     host = shaping(ar, "unique", "size=")
-    ordered = sorted or dtypes.on_devices(
-        host.dtype
-    )  # strings of any length may hold what has no order
+    # Missing values of StringDType have no order.
+    ordered = sorted or dtypes.on_devices(host.dtype)
     found = find(
         host, return_index, return_inverse, return_counts, axis, equal_nan=equal_nan, sorted=ordered
     )
@@ -111,10 +187,11 @@ def unique(
 
 
 def unique_all(
-    x: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None
+    x: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike | None = None
 ) -> UniqueAllResult:
-    """The distinct elements with all that `unique` can tell; every nan is an element of its own.
-    `size` and `fill_value` as there.
+    """Return the unique elements with first indices, inverse indices and counts.
+
+    Every NaN is an element of its own. `size` and `fill_value` are those of `unique`.
 
     Examples
     --------
@@ -127,10 +204,11 @@ def unique_all(
 
 
 def unique_counts(
-    x: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None
+    x: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike | None = None
 ) -> UniqueCountsResult:
-    """The distinct elements, and how often each occurs; every nan is an element of its own. `size`
-    and `fill_value` as for `unique`.
+    """Return the unique elements and their counts.
+
+    Every NaN is an element of its own. `size` and `fill_value` are those of `unique`.
 
     Examples
     --------
@@ -143,10 +221,11 @@ def unique_counts(
 
 
 def unique_inverse(
-    x: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None
+    x: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike | None = None
 ) -> UniqueInverseResult:
-    """The distinct elements, and which of them each element is; every nan is one of its own. `size`
-    and `fill_value` as for `unique`.
+    """Return the unique elements and the inverse indices.
+
+    Every NaN is an element of its own. `size` and `fill_value` are those of `unique`.
 
     Examples
     --------
@@ -159,10 +238,11 @@ def unique_inverse(
 
 
 def unique_values(
-    x: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None
-) -> Any:
-    """The distinct elements; every nan is an element of its own. `size` and `fill_value` as for
-    `unique`.
+    x: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike | None = None
+) -> "ndarray":
+    """Return the unique elements.
+
+    Every NaN is an element of its own. `size` and `fill_value` are those of `unique`.
 
     Examples
     --------
@@ -179,7 +259,7 @@ def unique_values(
     differentiable=False,
 )
 def _isin(xp: Any, element: Any, test_elements: Any, *, invert: bool = False) -> Any:
-    """Whether each element is among the tested ones."""
+    """Return True for each element that is among the test elements."""
     return xp.isin(element, test_elements, invert=invert)
 
 
@@ -190,19 +270,19 @@ def isin(
     invert: bool = False,
     *,
     kind: str | None = None,
-) -> Any:
-    """Whether each element is among others.
+) -> "ndarray":
+    """Test each element for membership in another array.
 
     Parameters
     ----------
     element : array_like
         The elements.
     test_elements : array_like
-        Among which they are searched.
+        Elements to search.
     assume_unique : bool
         A promise that both hold distinct elements; it is not needed.
     invert : bool
-        Whether to ask for those that are not among them.
+        If True, invert the answer.
     kind : {None, 'sort', 'table'}
         Without effect on the result.
 
@@ -228,14 +308,35 @@ def isin(
 def _elements(
     ar1: ArrayLike, ar2: ArrayLike, what: str
 ) -> tuple[onp.ndarray[Any, Any], onp.ndarray[Any, Any]]:
-    """The values of two arrays on the host: how many of them a set has depends on them."""
+    """Read the values of two arrays on the host, because the size of a set depends on them."""
     return shaping(ar1, what), shaping(ar2, what)
+
+
+@overload
+def intersect1d(
+    ar1: ArrayLike,
+    ar2: ArrayLike,
+    assume_unique: bool = False,
+    return_indices: Literal[False] = False,
+) -> "ndarray": ...
+
+
+@overload
+def intersect1d(
+    ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, *, return_indices: Literal[True]
+) -> "tuple[ndarray, ndarray, ndarray]": ...
+
+
+@overload
+def intersect1d(
+    ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool, return_indices: Literal[True]
+) -> "tuple[ndarray, ndarray, ndarray]": ...
 
 
 def intersect1d(
     ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, return_indices: bool = False
-) -> Any:
-    """The distinct elements that two arrays have in common, in ascending order.
+) -> "ndarray | tuple[ndarray, ...]":
+    """Return the intersection of two arrays: unique elements in ascending order.
 
     Parameters
     ----------
@@ -244,12 +345,12 @@ def intersect1d(
     assume_unique : bool
         A promise that the elements of each are distinct.
     return_indices : bool
-        Whether to return also where each is first in `ar1`, and in `ar2`.
+        If True, also return the first indices in `ar1` and `ar2`.
 
     Raises
     ------
     TracedValueError
-        In a compiled function, as all functions on sets: how many elements there are depends on
+        In a compiled function, as all functions on sets: the number of elements depends on
         values.
 
     Examples
@@ -266,8 +367,8 @@ def intersect1d(
     )
 
 
-def union1d(ar1: ArrayLike, ar2: ArrayLike) -> Any:
-    """The distinct elements of two arrays, in ascending order.
+def union1d(ar1: ArrayLike, ar2: ArrayLike) -> "ndarray":
+    """Return the union of two arrays: unique elements in ascending order.
 
     Examples
     --------
@@ -277,11 +378,11 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike) -> Any:
     return array_like.array_of(onp.union1d(*_elements(ar1, ar2, "union1d")))
 
 
-def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Any:
-    """The distinct elements of the first array that the second does not have, in ascending order.
+def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> "ndarray":
+    """Return the set difference: unique elements of the first array that the second lacks.
 
-    With `assume_unique`, which promises that the elements of each are distinct, they keep their
-    order.
+    They are in ascending order. With `assume_unique`, which promises that the elements of each
+    array are distinct, they keep their order.
 
     Examples
     --------
@@ -291,8 +392,10 @@ def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> An
     return array_like.array_of(onp.setdiff1d(*_elements(ar1, ar2, "setdiff1d"), assume_unique))
 
 
-def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Any:
-    """The distinct elements that one of two arrays has and the other has not, in ascending order.
+def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> "ndarray":
+    """Return the symmetric difference: unique elements of exactly one of two arrays.
+
+    They are in ascending order.
 
     Examples
     --------

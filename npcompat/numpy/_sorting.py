@@ -1,8 +1,8 @@
-"""Order: sorting, searching sorted arrays, positions of extremes, counting."""
+"""Sorting, searching sorted arrays, argmax and argmin, counting."""
 
 import operator as python
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as onp
 
@@ -16,16 +16,19 @@ from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._empty_slices import all_nan, is_empty
 from npcompat.numpy._manipulation import ndim, ravel
 from npcompat.numpy._selection import finish_safely, take
-from npcompat.numpy._typing import ArrayLike, AxisLike, NoValue
+from npcompat.numpy._typing import ArrayLike, AxisLike, NoValue, Out
 from npcompat.numpy._ufunc import name_of
 from npcompat.numpy._unbound import remembering
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 _int64 = onp.dtype("int64")
 _NOTHING = onp.empty(0)
 
 
 def _as_positions(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    """The result holds positions or counts."""
+    """Type rule: the result holds indices or counts."""
     return [None if isinstance(t, onp.dtype) else dtypes.strong(t) for t in types], _int64
 
 
@@ -34,9 +37,7 @@ def _as_positions(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resoluti
 
 @operator("_npi_sort", order="K", pattern="opaque")
 def _sort(xp: Any, a: Any, *, axis: int | None = -1, descending: bool = False) -> Any:
-    """The elements in order along an axis, or of the raveled array: ascending, nan last, or the
-    other way round.
-    """
+    """Sort along an axis, or the raveled array: ascending with NaN last, or the reverse."""
     a, axis = (xp.ravel(a), 0) if axis is None else (a, axis)
     y = xp.sort(a, axis=axis)
     return xp.flip(y, axis) if descending else y
@@ -44,7 +45,7 @@ def _sort(xp: Any, a: Any, *, axis: int | None = -1, descending: bool = False) -
 
 @operator("_npi_argsort", rule=_as_positions, differentiable=False)
 def _argsort(xp: Any, a: Any, *, axis: int | None = -1, descending: bool = False) -> Any:
-    """The positions that sort along an axis, or the raveled array; equal elements keep their order."""
+    """Return the indices of a stable sort along an axis, or of the raveled array."""
     a, axis = (xp.ravel(a), 0) if axis is None else (a, axis)
     if not descending:
         return xp.argsort(a, axis=axis, stable=True)
@@ -52,7 +53,7 @@ def _argsort(xp: Any, a: Any, *, axis: int | None = -1, descending: bool = False
 
 
 def _by_fields(function: Any, a: Any, *args: Any, order: Any, descending: bool = False) -> Any:
-    """What a function of NumPy's makes of an array of records, ordered by some of their fields."""
+    """Call a NumPy function on a record array, ordered by some fields."""
     if descending:
         raise ValueError(
             "descending=True and order= can't be given together: records are sorted in ascending "
@@ -62,9 +63,9 @@ def _by_fields(function: Any, a: Any, *args: Any, order: Any, descending: bool =
 
 
 def _check_sort(kind: Any, stable: Any) -> None:
-    """`kind` and `stable` choose among algorithms with one result; here the sort is always stable."""
+    """Check `kind` and `stable`; every algorithm here is stable."""
     if kind is not None:
-        onp.sort(_NOTHING, kind=kind, stable=stable)  # NumPy's error for what is no kind
+        onp.sort(_NOTHING, kind=kind, stable=stable)  # raise NumPy's error for an unknown kind
 
 
 @remembering
@@ -76,8 +77,8 @@ def sort(
     *,
     stable: bool | None = None,
     descending: bool = False,
-) -> Any:
-    """The elements in order along an axis; nan comes last, or first in descending order.
+) -> "ndarray":
+    """Sort along an axis; NaN comes last, or first in descending order.
 
     Parameters
     ----------
@@ -90,9 +91,9 @@ def sort(
     order : str or list of str, optional
         For records: the fields to compare, one after the other.
     stable : bool, optional
-        Whether equal elements keep their order; they always do.
+        Without effect on the result: equal elements always keep their order.
     descending : bool
-        Whether the largest comes first. (Not in NumPy, but in the array API standard.)
+        If True, the largest comes first. (Not in NumPy, but in the array API standard.)
 
     Examples
     --------
@@ -119,8 +120,8 @@ def argsort(
     *,
     stable: bool | None = None,
     descending: bool = False,
-) -> Any:
-    """The positions that sort along an axis; the arguments are those of `sort`.
+) -> "ndarray":
+    """Return the indices that sort along an axis; the arguments are those of `sort`.
 
     Examples
     --------
@@ -139,7 +140,7 @@ def argsort(
 
 def _check_kth(a: Any, kth: Any, axis: int, kind: str) -> None:
     if kind != "introselect":
-        onp.partition(_NOTHING, 0, kind=cast(Any, kind))  # NumPy's error for what is no kind
+        onp.partition(_NOTHING, 0, kind=cast(Any, kind))  # raise NumPy's error for an unknown kind
     size = a.shape[axis]
     places = onp.asarray(kth)
     if places.dtype.kind not in "iu":
@@ -153,9 +154,8 @@ def _check_kth(a: Any, kth: Any, axis: int, kind: str) -> None:
 
 def partition(
     a: ArrayLike, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
-) -> Any:
-    """The elements rearranged along an axis so that the `kth` is where sorting would put it, none
-    larger before it.
+) -> "ndarray":
+    """Partition along an axis: the `kth` element is in sorted position, none larger before it.
 
     Here the result is fully sorted.
 
@@ -176,8 +176,8 @@ def partition(
 
 def argpartition(
     a: ArrayLike, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
-) -> Any:
-    """The positions that rearrange as `partition` does; here those that sort.
+) -> "ndarray":
+    """Return the indices that partition along an axis; here those of a full sort.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def argpartition(
 
 @operator("_npi_lexsort", keeps_class=False, scalars=True, rule=_as_positions, differentiable=False)
 def _lexsort(xp: Any, *keys: Any, axis: int = -1) -> Any:
-    """The positions that sort by several keys, the last one first.
+    """Return the indices that sort by several keys, the last one first.
 
     Parameters
     ----------
@@ -206,16 +206,15 @@ def _lexsort(xp: Any, *keys: Any, axis: int = -1) -> Any:
     return xp.lexsort(keys, axis)
 
 
-def lexsort(keys: Any, axis: int = -1) -> Any:
-    """The positions that sort by several keys: by the last, where that is equal by the one before,
-    and so on.
+def lexsort(keys: ArrayLike, axis: int = -1) -> "ndarray":
+    """Return the indices of an indirect sort by several keys, the last key first.
 
     Examples
     --------
     >>> np.lexsort(([3, 1, 2], [0, 1, 0]))
     array([2, 0, 1])
     """
-    parts = [asarray(k) for k in keys]
+    parts = [asarray(k) for k in cast("Any", keys)]
     if not parts:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
     if any(k.shape != parts[0].shape for k in parts):
@@ -237,14 +236,14 @@ def _searched_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolu
     "_npi_searchsorted", keeps_class=False, scalars=True, rule=_searched_types, differentiable=False
 )
 def _searchsorted(xp: Any, a: Any, v: Any, *, side: str = "left") -> Any:
-    """Where to insert values into a sorted vector."""
+    """Find the insertion indices of values in a sorted vector."""
     return xp.searchsorted(a, v, side)
 
 
 def searchsorted(
     a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None
-) -> Any:
-    """Where to insert values into a sorted vector so that it stays sorted.
+) -> "ndarray":
+    """Find the indices at which inserted values keep a vector sorted (binary search).
 
     Parameters
     ----------
@@ -253,7 +252,7 @@ def searchsorted(
     v : array_like
         The values.
     side : {'left', 'right'}
-        Whether in front of elements equal to the value, or behind them.
+        Side of elements equal to the value on which it is inserted.
     sorter : array_like of int, optional
         The positions that sort `a`.
 
@@ -297,7 +296,7 @@ _argmin = _extreme("_npi_argmin", "argmin")
 
 
 def _axis_of(a: Any, axis: Any) -> Any:
-    """The axis; None for the one axis that NumPy lets 0-d arrays have."""
+    """Return the axis; None for the axis 0 or -1 that NumPy accepts for 0-d arrays."""
     return None if axis in (0, -1) and ndim(a) == 0 else axis
 
 
@@ -312,10 +311,9 @@ def _position(op: Op, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
 
 @remembering
 def argmax(
-    a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdims: Any = NoValue
-) -> Any:
-    """Position of the largest element along an axis, of the first if there are several; nan counts
-    as largest.
+    a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: Any = NoValue
+) -> "ndarray":
+    """Return the index of the maximum along an axis, the first of equals; NaN is the largest.
 
     Parameters
     ----------
@@ -324,9 +322,9 @@ def argmax(
     axis : int, optional
         The axis; if not given, the position is that among all elements in C order.
     out : ndarray, optional
-        Where the result is written.
+        Array to write the result into.
     keepdims : bool, optional
-        Whether the axis stays, with length 1.
+        If True, the axis stays, with length 1.
 
     Examples
     --------
@@ -338,9 +336,9 @@ def argmax(
 
 @remembering
 def argmin(
-    a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdims: Any = NoValue
-) -> Any:
-    """Position of the smallest element along an axis; the arguments are those of `argmax`.
+    a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: Any = NoValue
+) -> "ndarray":
+    """Return the index of the minimum along an axis; the arguments are those of `argmax`.
 
     Examples
     --------
@@ -352,12 +350,12 @@ def argmin(
 
 @operator("_npi_nan_replaced", pattern="elementwise", differentiable=False)
 def _nan_replaced(xp: Any, a: Any, *, value: float) -> Any:
-    """Another value in the place of nan.
+    """Replace NaN by a value.
 
     Parameters
     ----------
     value : float
-        What stands where nan was.
+        Replacement of NaN.
     """
     return xp.where(xp.isnan(a), xp.asarray(value, a.dtype), a)
 
@@ -375,9 +373,9 @@ def _nan_position(op: Op, a: Any, axis: Any, out: Any, keepdims: Any, least: flo
 
 
 def nanargmax(
-    a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdims: Any = NoValue
-) -> Any:
-    """Position of the largest element that is not nan; the arguments are those of `argmax`.
+    a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: Any = NoValue
+) -> "ndarray":
+    """Return the index of the maximum, ignoring NaN; the arguments are those of `argmax`.
 
     Raises
     ------
@@ -393,9 +391,9 @@ def nanargmax(
 
 
 def nanargmin(
-    a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdims: Any = NoValue
-) -> Any:
-    """Position of the smallest element that is not nan; the arguments are those of `argmax`.
+    a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: Any = NoValue
+) -> "ndarray":
+    """Return the index of the minimum, ignoring NaN; the arguments are those of `argmax`.
 
     Raises
     ------
@@ -415,12 +413,12 @@ def nanargmin(
 
 @operator("_npi_count_nonzero", rule=_as_positions, pattern="reduction", differentiable=False)
 def _count_nonzero(xp: Any, a: Any, *where: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """How many elements are not zero, of those that are asked for.
+    """Count the elements that are not zero where the mask is true.
 
     Parameters
     ----------
     *where : array of bool
-        Which elements are counted.
+        Mask of the elements to count.
     """
     return xp.count_nonzero(
         xp.logical_and(a, where[0]) if where else a, axis=axis, keepdims=keepdims
@@ -428,8 +426,8 @@ def _count_nonzero(xp: Any, a: Any, *where: Any, axis: Any = None, keepdims: boo
 
 
 @remembering
-def count_nonzero(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Any:
-    """How many elements are not zero, over axes.
+def count_nonzero(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> "ndarray":
+    """Count the elements that are not zero, over axes.
 
     Examples
     --------
@@ -438,8 +436,8 @@ def count_nonzero(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False
     """
     axis = as_axis(axis)
     if axis in (0, -1) and ndim(a) == 0:
-        # the one axis that NumPy lets 0-d arrays have; None would count records, which NumPy does
-        # without an axis only
+        # NumPy accepts axis 0 or -1 of 0-d arrays. None would also count records, which NumPy
+        # does only without an axis.
         axis = ()
     return remembered(_count_nonzero, (a,), (axis, bool(keepdims)))
 

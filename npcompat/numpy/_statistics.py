@@ -1,7 +1,7 @@
-"""Order statistics, histograms, differences and interpolation."""
+"""Medians, quantiles, differences and interpolation."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as onp
 
@@ -19,8 +19,11 @@ from npcompat.numpy._host_arrays import by_numpy
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._manipulation import broadcast_to, ravel
 from npcompat.numpy._reductions import averaged
-from npcompat.numpy._typing import ArrayLike, AxisLike, NoValue
+from npcompat.numpy._typing import ArrayLike, AxisLike, NoValue, Out
 from npcompat.numpy._ufunc import finish
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 _float64 = onp.dtype("float64")
 
@@ -29,9 +32,7 @@ _float64 = onp.dtype("float64")
 
 
 def lines_of(xp: Any, a: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
-    """The array with the reduced axes joined as the last one; the result's shape with these axes
-    kept.
-    """
+    """Join the reduced axes as the last one; also return the result's shape with kept axes."""
     reduced = normalized_axes(axis, a.ndim)
     kept = [i for i in range(a.ndim) if i not in reduced]
     size = 1
@@ -43,7 +44,7 @@ def lines_of(xp: Any, a: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
 
 @operator("_npi_median", rule=lambda types, attrs: averaged(types, {"dtype": None}), scalars=True)
 def _median(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """The middle element, or the mean of the two middle ones; nan if one is nan."""
+    """Compute the median: the middle element, or the mean of two; NaN if one is NaN."""
     lines, kept = lines_of(xp, a, axis)
     n = lines.shape[-1]
     if n == 0:
@@ -60,11 +61,11 @@ def _median(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any
 def median(
     a: ArrayLike,
     axis: AxisLike = None,
-    out: Any = None,
+    out: Out = None,
     overwrite_input: bool = False,
     keepdims: bool = False,
-) -> Any:
-    """The middle element over axes, or the mean of the two middle ones.
+) -> "ndarray":
+    """Compute the median over axes: the middle element, or the mean of the middle two.
 
     Parameters
     ----------
@@ -73,11 +74,11 @@ def median(
     axis : int or tuple of int, optional
         The axes; all if not given.
     out : ndarray, optional
-        Where the result is written.
+        Array to write the result into.
     overwrite_input : bool
-        A permission to use the memory of `a`, which is not needed.
+        Permission to overwrite `a`; it is not used.
     keepdims : bool
-        Whether reduced axes stay, with length 1.
+        If True, reduced axes stay, with length 1.
 
     Examples
     --------
@@ -85,9 +86,8 @@ def median(
     np.float32(2.5)
     """
     a = asanyarray(a)
-    if (
-        a.dtype.kind in "mM" or a.dtype.names or (is_empty(a) and modes.current().trace is None)
-    ):  # NaT, warnings, refusals of records
+    # NumPy handles NaT, warns of empty slices, and refuses records.
+    if a.dtype.kind in "mM" or a.dtype.names or (is_empty(a) and modes.current().trace is None):
         return finish(
             by_numpy(onp.median, (a, axis), {"keepdims": keepdims}, [a.dtype]), out, "median"
         )
@@ -102,20 +102,16 @@ _PLOTTING = {
     "median_unbiased": (1 / 3, 1 / 3),
     "normal_unbiased": (3 / 8, 3 / 8),
 }
-"""The continuous estimators of Hyndman and Fan (1996), by their plotting positions (alpha, beta).
-"""
+"""Plotting positions (alpha, beta) of Hyndman and Fan's continuous estimators (1996)."""
 EXACT_METHODS = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
-"""The estimators whose result is always one of the elements."""
+"""Estimators whose result is always one of the elements."""
 _METHODS = (*_PLOTTING, *EXACT_METHODS, "averaged_inverted_cdf", "midpoint")
 
 
 def neighbours(xp: Any, q: Any, n: Any, method: str) -> tuple[Any, Any]:
-    """Where the quantiles of n sorted elements are: the position below, and the weight of the
-    element above it.
-    """
-    share = xp.where(
-        q >= 0, n * q, q
-    )  # the choice keeps XLA from contracting `n * q - 1` to one rounding
+    """Locate quantiles of n sorted elements: the index below, and the weight above it."""
+    # `where` keeps XLA from fusing `n * q - 1` to a multiply-add with one rounding.
+    share = xp.where(q >= 0, n * q, q)
     if method in _PLOTTING:
         alpha, beta = _PLOTTING[method]
         place = (n - 1) * q if method == "linear" else share + (alpha + q * (1 - alpha - beta)) - 1
@@ -140,14 +136,14 @@ def neighbours(xp: Any, q: Any, n: Any, method: str) -> tuple[Any, Any]:
 
 @operator("_npi_quantile_places", order="K", scalars=True, outputs=2)
 def _places(xp: Any, q: Any, *, n: int, method: str) -> Any:
-    """Where the quantiles of n sorted elements are.
+    """Locate quantiles of n sorted elements.
 
     Parameters
     ----------
     q : array
         Fractions.
     n : int
-        How many elements.
+        Number of elements.
     method : str
         NumPy's name of the method.
     """
@@ -157,7 +153,7 @@ def _places(xp: Any, q: Any, *, n: int, method: str) -> Any:
 def between(
     xp: Any, low: Any, high: Any, below: Any, weight: Any, n: Any, exact: bool, dtype: Any
 ) -> Any:
-    """The quantile between two neighbours; at the ends there is but one."""
+    """Interpolate between two neighbours; at the ends there is only one."""
     if exact:
         return xp.where(weight > 0, high, low)
     weight = xp.where(below < 0, 0.0, xp.where(below >= n - 1, 0.0, weight))
@@ -182,17 +178,18 @@ def _quantile(
     keepdims: bool = False,
     dtype: Any = None,
 ) -> Any:
-    """Quantiles over axes, by their places among the sorted elements; the axes of the places come
-    first.
+    """Compute quantiles by their positions among the sorted elements.
+
+    The axes of the positions come first.
 
     Parameters
     ----------
     below : array of int
         The places below which quantiles lie.
     weight : array
-        How far they lie towards the next place.
+        Fraction of the distance to the next place.
     exact : bool
-        Whether the places are those of elements: nothing lies between.
+        If True, the places are those of elements; there is no interpolation.
     """
     lines, kept = lines_of(xp, a, axis)
     n = lines.shape[-1]
@@ -210,7 +207,7 @@ def _quantile(
 
 @operator("_npi_not_within", pattern="reduction", differentiable=False)
 def _not_within(xp: Any, q: Any, *, low: float, high: float) -> Any:
-    """Whether any value lies outside `low <= q <= high`.
+    """Return True if any value lies outside `low <= q <= high`.
 
     Parameters
     ----------
@@ -239,8 +236,9 @@ def _weighted_quantile(
     keepdims: bool = False,
     skip: bool = False,
 ) -> Any:
-    """Quantiles of elements that count by their weights, and whether weights have no sum; with
-    `skip` nan counts nothing.
+    """Compute weighted quantiles, and a flag: True if weights sum to zero.
+
+    With `skip`, NaN has no weight.
 
     Parameters
     ----------
@@ -249,7 +247,7 @@ def _weighted_quantile(
     weights : array
         Weights of the elements.
     skip : bool
-        Whether nan counts nothing.
+        If True, NaN has no weight.
     """
     ordered, kept = lines_of(xp, a, axis)
     weights = lines_of(xp, xp.broadcast_to(weights, a.shape), axis)[0]
@@ -280,7 +278,7 @@ def _weighted_quantile(
 
 
 def check_method(method: str, weights: Any) -> None:
-    """Raise an error if there is no such estimator, or none with weights."""
+    """Raise an error for an unknown estimator, or for weights that it does not support."""
     if weights is not None and method != "inverted_cdf":
         raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
     if method not in _METHODS:
@@ -288,8 +286,9 @@ def check_method(method: str, weights: Any) -> None:
 
 
 def fractions_of(a: Any, q: Any, scale: int, what: str) -> tuple[Any, Type, bool]:
-    """The fractions, on the host where they are known; the type they bring to the result; whether
-    they are integers.
+    """Return the fractions, their type for promotion, and True if they are integers.
+
+    They are on the host if they are known.
     """
     if a.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
@@ -314,7 +313,7 @@ def fractions_of(a: Any, q: Any, scale: int, what: str) -> tuple[Any, Type, bool
 def weighted_quantile(
     a: Any, chosen: Any, weights: Any, axis: Any, keepdims: bool, skip: bool
 ) -> Any:
-    """Quantiles of elements that count by their weights."""
+    """Compute weighted quantiles."""
     weights = weights_along(a, weights, None if axis is None else normalized_axes(axis, a.ndim))
     flagged((weights < 0).any(), ValueError, "Weights must be non-negative.")
     found, bad = apply(
@@ -325,7 +324,7 @@ def weighted_quantile(
 
 
 def _of_objects(q: Any) -> bool:
-    """Whether fractions are objects, such as those of Python's `fractions`."""
+    """Return True if fractions are objects, such as Python's `fractions.Fraction`."""
     return (
         not isinstance(q, int | float)
         and (q.dtype if hasattr(q, "dtype") else onp.asarray(q).dtype).kind == "O"
@@ -352,7 +351,7 @@ def _quantiles(
         )
     chosen, carried, whole = fractions_of(a, q, scale, what)
     if whole and method == "linear":
-        method = "lower"  # zero and one are elements, and stay integers
+        method = "lower"  # quantiles 0 and 1 are elements and stay integers
     size = 1
     for i in normalized_axes(axis, a.ndim):
         size *= a.shape[i]
@@ -365,8 +364,7 @@ def _quantiles(
             weighted_quantile(a, chosen, weights, axis, keepdims, False), out, what.lower()
         )
     dtype = quantile_dtype(a.dtype, carried, method)
-    # The places among the elements are found on the host where that is possible: nothing is
-    # compiled then.
+    # Known fractions are located on the host, which compiles nothing.
     places = (
         apply(_places, (chosen,), (size, method))
         if isinstance(chosen, Handle)
@@ -383,7 +381,7 @@ def _quantiles(
 
 
 def quantile_dtype(dtype: onp.dtype[Any], carried: Type, method: str) -> onp.dtype[Any]:
-    """The dtype of quantiles: that of the elements, where the result is always one of them."""
+    """Return the dtype of quantiles: that of the elements for exact methods."""
     return dtype if method in EXACT_METHODS else dtypes.result_type([dtype, carried])
 
 
@@ -391,14 +389,14 @@ def quantile(
     a: ArrayLike,
     q: ArrayLike,
     axis: AxisLike = None,
-    out: Any = None,
+    out: Out = None,
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
     *,
-    weights: Any = None,
-) -> Any:
-    """Quantiles over axes: the value below which a fraction `q` of the elements lies.
+    weights: ArrayLike | None = None,
+) -> "ndarray":
+    """Compute quantiles over axes: the value below which a fraction `q` of the elements lies.
 
     Parameters
     ----------
@@ -409,15 +407,15 @@ def quantile(
     axis : int or tuple of int, optional
         The axes; all if not given.
     out : ndarray, optional
-        Where the result is written.
+        Array to write the result into.
     overwrite_input : bool
-        A permission to use the memory of `a`, which is not needed.
+        Permission to overwrite `a`; it is not used.
     method : str
-        How to estimate between elements: any of NumPy's thirteen, after Hyndman and Fan (1996).
+        Estimator: any of NumPy's thirteen, after Hyndman and Fan (1996).
     keepdims : bool
-        Whether reduced axes stay, with length 1.
+        If True, reduced axes stay, with length 1.
     weights : array_like, optional
-        What each element counts: in the shape of `a`, or of the axes alone; only for method
+        Weight of each element: in the shape of `a`, or of the axes alone; only for method
         'inverted_cdf'.
 
     Examples
@@ -432,14 +430,14 @@ def percentile(
     a: ArrayLike,
     q: ArrayLike,
     axis: AxisLike = None,
-    out: Any = None,
+    out: Out = None,
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
     *,
-    weights: Any = None,
-) -> Any:
-    """Percentiles over axes: as `quantile`, with `q` from 0 to 100.
+    weights: ArrayLike | None = None,
+) -> "ndarray":
+    """Compute percentiles over axes: as `quantile`, with `q` from 0 to 100.
 
     Examples
     --------
@@ -454,7 +452,7 @@ def percentile(
 
 @operator("_npi_diff", order="K", pattern="complex", scalars=False)
 def _diff(xp: Any, a: Any, *, n: int = 1, axis: int = -1) -> Any:
-    """Differences of neighbours, `n` times."""
+    """Compute the `n`-th discrete difference."""
     before = (slice(None),) * (axis % a.ndim)
     for _ in range(n):
         later, earlier = a[(*before, slice(1, None))], a[(*before, slice(None, -1))]
@@ -463,16 +461,20 @@ def _diff(xp: Any, a: Any, *, n: int = 1, axis: int = -1) -> Any:
 
 
 def diff(
-    a: ArrayLike, n: int = 1, axis: int = -1, prepend: Any = NoValue, append: Any = NoValue
-) -> Any:
-    """Differences of neighbours along an axis, `n` times.
+    a: ArrayLike,
+    n: int = 1,
+    axis: int = -1,
+    prepend: ArrayLike = NoValue,
+    append: ArrayLike = NoValue,
+) -> "ndarray":
+    """Compute the `n`-th discrete difference along an axis.
 
     Parameters
     ----------
     a : array_like
         The array.
     n : int
-        How many times.
+        Order of the difference.
     axis : int
         The axis.
     prepend, append : array_like, optional
@@ -484,7 +486,7 @@ def diff(
     array([3, 5])
     """
     if n == 0:
-        return a
+        return cast("Any", a)
     a = asanyarray(a)
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n}")
@@ -504,8 +506,8 @@ def diff(
 
 def ediff1d(
     ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None
-) -> Any:
-    """Differences of neighbours among all elements, between optional first and last ones.
+) -> "ndarray":
+    """Compute differences of neighbours in the raveled array, between optional end values.
 
     Examples
     --------
@@ -545,7 +547,7 @@ def _interp(
     right: Any = None,
     period: Any = None,
 ) -> Any:
-    """A piecewise linear function through points."""
+    """Interpolate linearly between points."""
     return namespace.interp(x, xp, fp, left, right, period)
 
 
@@ -556,13 +558,13 @@ def interp(
     left: Any = None,
     right: Any = None,
     period: float | None = None,
-) -> Any:
-    """The values at `x` of the piecewise linear function through the points (xp, fp).
+) -> "ndarray":
+    """Interpolate linearly: the piecewise linear function through (xp, fp), evaluated at `x`.
 
     Parameters
     ----------
     x : array_like
-        Where to evaluate.
+        Points at which to evaluate.
     xp, fp : array_like
         The points, `xp` ascending unless there is a period.
     left, right : scalar, optional

@@ -1,16 +1,19 @@
-"""Trigonometric and hyperbolic functions, their inverses, and degrees.
+"""Trigonometric and hyperbolic ufuncs, their inverses, and degrees.
 
 Each name is a ufunc: the operator is declared beside the function that users call.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
 from npcompat._internal.core.op import elementwise
-from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order
-from npcompat.numpy._ufunc import Out, call
+from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order, Out
+from npcompat.numpy._ufunc import call
 from npcompat.numpy._ufunc_methods import document
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 _sin = elementwise("_npi_sin", onp.sin)
 
@@ -27,8 +30,8 @@ def sin(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Sine of an angle in radians.
+) -> "ndarray":
+    """Compute the sine of an angle in radians.
 
     Examples
     --------
@@ -53,8 +56,8 @@ def cos(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Cosine of an angle in radians.
+) -> "ndarray":
+    """Compute the cosine of an angle in radians.
 
     Examples
     --------
@@ -79,8 +82,8 @@ def tan(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Tangent of an angle in radians.
+) -> "ndarray":
+    """Compute the tangent of an angle in radians.
 
     Examples
     --------
@@ -105,8 +108,8 @@ def arcsin(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Inverse sine, in radians in [-pi/2, pi/2].
+) -> "ndarray":
+    """Compute the inverse sine (arcsine), in radians in [-pi/2, pi/2].
 
     Examples
     --------
@@ -131,8 +134,8 @@ def arccos(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Inverse cosine, in radians in [0, pi].
+) -> "ndarray":
+    """Compute the inverse cosine (arccosine), in radians in [0, pi].
 
     Examples
     --------
@@ -157,8 +160,8 @@ def arctan(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Inverse tangent, in radians in [-pi/2, pi/2].
+) -> "ndarray":
+    """Compute the inverse tangent (arctangent), in radians in [-pi/2, pi/2].
 
     Examples
     --------
@@ -184,8 +187,8 @@ def arctan2(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Angle in radians of the point (x2, x1), in [-pi, pi].
+) -> "ndarray":
+    """Compute the angle in radians of the point (x2, x1), in [-pi, pi].
 
     Examples
     --------
@@ -210,8 +213,8 @@ def sinh(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Hyperbolic sine.
+) -> "ndarray":
+    """Compute the hyperbolic sine.
 
     Examples
     --------
@@ -236,8 +239,8 @@ def cosh(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Hyperbolic cosine.
+) -> "ndarray":
+    """Compute the hyperbolic cosine.
 
     Examples
     --------
@@ -262,8 +265,8 @@ def tanh(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Hyperbolic tangent.
+) -> "ndarray":
+    """Compute the hyperbolic tangent.
 
     Examples
     --------
@@ -288,8 +291,8 @@ def arcsinh(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Inverse hyperbolic sine.
+) -> "ndarray":
+    """Compute the inverse hyperbolic sine.
 
     Examples
     --------
@@ -314,8 +317,8 @@ def arccosh(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Inverse hyperbolic cosine.
+) -> "ndarray":
+    """Compute the inverse hyperbolic cosine.
 
     Examples
     --------
@@ -340,8 +343,8 @@ def arctanh(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Inverse hyperbolic tangent.
+) -> "ndarray":
+    """Compute the inverse hyperbolic tangent.
 
     Examples
     --------
@@ -366,8 +369,8 @@ def degrees(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Radians to degrees.
+) -> "ndarray":
+    """Convert radians to degrees.
 
     Examples
     --------
@@ -392,8 +395,8 @@ def radians(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Degrees to radians.
+) -> "ndarray":
+    """Convert degrees to radians.
 
     Examples
     --------
@@ -418,8 +421,8 @@ def deg2rad(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Degrees to radians.
+) -> "ndarray":
+    """Convert degrees to radians.
 
     Examples
     --------
@@ -444,8 +447,8 @@ def rad2deg(
     dtype: DTypeLike = None,
     subok: bool = True,
     signature: Any = None,
-) -> Any:
-    """Radians to degrees.
+) -> "ndarray":
+    """Convert radians to degrees.
 
     Examples
     --------

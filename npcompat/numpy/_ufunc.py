@@ -1,6 +1,4 @@
-"""What all ufuncs share: `out=`, `where=`, `casting=`, `dtype=`, and writing a result into an
-array.
-"""
+"""Shared arguments of ufuncs (`out`, `where`, `casting`, `dtype`) and writes into `out`."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -33,19 +31,19 @@ SHARED_PARAMETERS = """
     {inputs} : array_like
         Operands; they are broadcast against each other.
     out : ndarray or tuple of ndarray, optional
-        Where the result is written; its shape must be the broadcast shape.
+        Array to write the result into; its shape must be the broadcast shape.
     where : array_like of bool, optional
         Elements where it is False keep the value of `out` (zero, if there is no `out`).
     casting : {{'no', 'equiv', 'safe', 'same_kind', 'unsafe'}}, optional
-        Which casts of operands and of the result into `out` are allowed.
+        Casting rule for operands and for the result into `out`.
     order : {{'K', 'A', 'C', 'F'}}, optional
         Memory order of the result; 'K' is that of the operands on the host, and C order on XLA.
     dtype : dtype, optional
         The dtype in which to compute.
     subok : bool, optional
-        Whether the result of operands of a class derived from `ndarray` is of that class, too.
+        If True, operands of a subclass of `ndarray` give a result of that class.
     signature : str or tuple of dtype, optional
-        The dtypes in which to compute: of each operand and each result, None for what NumPy chooses; or as a string
+        Dtypes of the loop: one for each operand and result, None for NumPy's choice; or a string
         such as ``'dd->d'``.
 
     Returns
@@ -59,7 +57,7 @@ SHARED_PARAMETERS = """
     "_npi_cast", pattern="elementwise", rule=lambda types, attrs: ([None], attrs["dtype"].base)
 )
 def _cast(xp: Any, x: Any, *, dtype: Any) -> Any:
-    """The values in another dtype."""
+    """Cast the values to a dtype."""
     return xp.astype(x, dtype)
 
 
@@ -69,20 +67,16 @@ def _cast(xp: Any, x: Any, *, dtype: Any) -> Any:
     rule=lambda types, attrs: ([None, types[2], None], types[2]),
 )
 def _select_where(xp: Any, mask: Any, new: Any, old: Any) -> Any:
-    """`new` where the mask is True, `old` elsewhere; the shape and dtype of `old`.
+    """Choose `new` where the mask is true, else `old`; shape and dtype are those of `old`.
 
     Parameters
     ----------
     new : array
-        What stands where the mask is True.
+        Values where the mask is True.
     old : array
-        What stands elsewhere.
+        Values elsewhere.
     """
     return xp.where(xp.astype(mask, onp.bool_), new, old)
-
-
-Out = Any
-"""None, an array, or a tuple of one of these for each output."""
 
 
 def call(
@@ -114,8 +108,9 @@ def call(
 
 
 def on_host(op: Op, args: Sequence[Any], out: Any, plain: bool, where: Any = True) -> bool:
-    """Let NumPy's own function write into an array on the host; False, and nothing done, where that
-    isn't what is meant.
+    """Run NumPy's own ufunc into an array on the host, if possible.
+
+    Returns False, with nothing done, if an operand is elsewhere or NumPy's loop would differ.
     """
     _check_writeable(out)
     if op.ufunc is None or not (
@@ -146,7 +141,7 @@ def on_host(op: Op, args: Sequence[Any], out: Any, plain: bool, where: Any = Tru
 
 
 def _observed(op: Op, arrays: Sequence[Any], target: Any, mask: Any) -> None:
-    """Let NumPy's own function write into a buffer, before the eyes of observers."""
+    """Run NumPy's own ufunc into a buffer, reported to the active observer."""
     observer, ufunc = modes.current().observer, op.ufunc
     if observer is not None:
         with modes.changed(observer=observer.outer):
@@ -156,18 +151,18 @@ def _observed(op: Op, arrays: Sequence[Any], target: Any, mask: Any) -> None:
 
 
 def _on_host(a: Handle) -> bool:
-    """Whether an array's elements are on the host, of a dtype of NumPy's own."""
+    """Return True if an array is on the host in one of NumPy's own dtypes."""
     payload = (a if a._view is None else a._view.root)._value.payload
     return type(payload) is onp.ndarray and payload.dtype.num < _EXTENDED
 
 
 _SCALARS = frozenset((bool, int, float, complex))
 _EXTENDED = 256
-"""Numbers of dtypes from here on are not NumPy's own."""
+"""Dtype numbers from here on are extension dtypes."""
 
 
 def positional_outs(out1: Any, out2: Any, out: Any) -> Any:
-    """The `out` of a function with two outputs, whose parts may also be given by position."""
+    """Return `out` of a function with two outputs, which may also be positional."""
     if out is None:
         raise TypeError("'out' must be a tuple of arrays")
     if out1 is None and out2 is None:
@@ -215,7 +210,7 @@ def _general(
         if made is not NotImplemented:
             return made
         chief = subclasses.leader(args) if subok else None
-    if out is ...:  # arrays also where there would be scalars
+    if out is ...:  # out=...: return arrays, never scalars
         made = _general(
             op, args, (None,) * op.outputs, where, casting, order, dtype, subok, signature
         )
@@ -251,7 +246,7 @@ def _general(
     casts, _ = op.rule(types, {"dtype": loop})
     for i, (operand, wanted) in enumerate(zip(types, casts, strict=True)):
         if loop is None and wanted == onp.bool_:
-            continue  # logical functions take the truth of anything
+            continue  # logical ufuncs accept any dtype
         if (
             wanted is not None
             and not (operand is float and signature is not None)
@@ -310,7 +305,7 @@ def _computed_where(op: Op, inputs: list[Value], mask: Value) -> list[Value]:
 def _into_numpys(
     op: Op, args: Sequence[Any], outs: tuple[Any, ...], where: Any, casting: Casting, *rest: Any
 ) -> Any:
-    """Results, of which some are copied into arrays of NumPy's."""
+    """Apply a ufunc and copy results into NumPy arrays given as `out`."""
     ours = tuple([None if isinstance(o, onp.ndarray) else o for o in outs])
     made = _general(op, args, ours, True, casting, *rest)
     results = made if op.outputs > 1 else (made,)
@@ -325,7 +320,7 @@ def _into_numpys(
 def copy_into_numpys(
     out: onp.ndarray[Any, Any], result: Any, where: Any, casting: Casting, what: str
 ) -> None:
-    """Write a result into an array of NumPy's, which a caller gave as `out`."""
+    """Write a result into a NumPy array given as `out`."""
     host = handles.to_host(result) if isinstance(result, Handle) else onp.asarray(result)
     if not onp.can_cast(host.dtype, out.dtype, casting):
         raise TypeError(
@@ -341,12 +336,13 @@ def copy_into_numpys(
 
 
 _RANKS = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
-"""Kinds of numbers, from those that others can be cast to."""
+"""Rank of numeric kinds: each can be cast to those of higher rank."""
 
 
 def _may_cast(operand: Any, wanted: onp.dtype[Any], casting: Casting) -> bool:
-    """Whether an operand of a dtype, or a Python number, may be cast: a number goes into any dtype
-    of its kind.
+    """Return True if an operand of a dtype may be cast under a rule.
+
+    A Python number may be cast to any dtype of its kind.
     """
     if isinstance(operand, onp.dtype):
         return onp.can_cast(operand, wanted, casting)
@@ -362,18 +358,19 @@ def _may_cast(operand: Any, wanted: onp.dtype[Any], casting: Casting) -> bool:
 def _let_numpy_check(
     ufunc: onp.ufunc, types: Sequence[onp.dtype[Any]], loop: Any, casting: Casting
 ) -> None:
-    """Raise what NumPy raises for a cast of objects, strings or bytes that is not allowed; it makes
-    exceptions, for logic.
+    """Raise NumPy's error for a forbidden cast of objects, strings or bytes.
 
-    It is given dtypes only: where it refuses a Python number's class, NumPy 2.4 crashes.
+    NumPy makes exceptions for logical ufuncs. It is called with dtypes only, because NumPy 2.4
+    crashes when it refuses the class of a Python number.
     """
     signature = loop if isinstance(loop, tuple) else (None,) * ufunc.nin + (loop,) * ufunc.nout
     ufunc.resolve_dtypes((*types, *(None,) * ufunc.nout), signature=signature, casting=casting)
 
 
 def _loop(op: Op, dtype: Any, signature: Any) -> Any:
-    """What `dtype=` and `signature=` ask for: None, a dtype of results, or a tuple with a dtype or
-    None for each operand and result.
+    """Resolve `dtype=` and `signature=` to None, a dtype, or a tuple of dtypes and None.
+
+    The tuple has one entry for each operand and result.
     """
     if signature is None:
         return None if dtype is None else dtypes.canonical(dtype)
@@ -442,19 +439,18 @@ def _harmless_where(xp: Any, mask: Any, a: Any, number: Any) -> Any:
 
 @operator("_npi_zeros_for_where", differentiable=False)
 def _zeros_for_where(xp: Any, like: Any, *, shape: Any) -> Any:
-    """Zeros of the dtype of another array."""
+    """Create zeros with the dtype of another array."""
     return xp.zeros(shape, like.dtype)
 
 
 def store(
     out: Any, value: Value, where: Any = True, casting: Casting = "same_kind", what: str = ""
 ) -> None:
-    """Write a result into `out`, where the mask says so; checks come before anything is written."""
+    """Write a result into `out` where the mask is true; all checks precede the write."""
     _check_writeable(out)
     have, want = value.payload.dtype, out.dtype
-    if have != want and (
-        want.names is not None or not onp.can_cast(have, want, casting)
-    ):  # nothing computes records
+    # There is no cast to records.
+    if have != want and (want.names is not None or not onp.can_cast(have, want, casting)):
         raise TypeError(
             f"Cannot cast {what} output from {have!r} to {want!r} with casting rule '{casting}'"
         )
@@ -482,23 +478,21 @@ def _check_writeable(out: Handle) -> None:
 
 
 def as_array(result: Any) -> Any:
-    """A result as an array, also where it is a scalar."""
+    """Convert a result to an array, also if it is a scalar."""
     if type(result) is late_bound.scalar:
         return handles.wrap(handles.read(result))
     return result if isinstance(result, Handle) else array_like.array_of(onp.asarray(result))
 
 
 def finish(result: Any, out: Any, what: str, casting: Casting = "same_kind") -> Any:
-    """The result of a function that takes `out=`: itself, or `out` with the result written into it;
-    with `...` always an array.
-    """
+    """Return the result, or write it into `out` and return that; `...` always returns an array."""
     if out is None:
         return result
     if out is ...:
         return as_array(result)
     if isinstance(out, tuple):
         (out,) = out
-    if not isinstance(result, Handle | onp.generic | onp.ndarray):  # an object, or a string
+    if not isinstance(result, Handle | onp.generic | onp.ndarray):  # an object or a string
         held = onp.empty((), object)
         held[()] = result
         result = array_like.array_of(held.astype(out.dtype) if hasattr(out, "dtype") else held)
@@ -519,14 +513,12 @@ def finish(result: Any, out: Any, what: str, casting: Casting = "same_kind") -> 
 
 
 def name_of(op: Op) -> str:
-    """The public name of an operator."""
+    """Return the public name of an operator."""
     return op.name.removeprefix("_npi_")
 
 
 def mask_of(xp: Any, a: Any, where: Any) -> Any:
-    """What masks a reduction as an array of bool; it is broadcast to the array, never the array to
-    it.
-    """
+    """Return the mask of a reduction as a bool array that broadcasts to the array."""
     if xp.name != "numpy" and (
         onp.ndim(where) > a.ndim or onp.broadcast_shapes(onp.shape(where), a.shape) != a.shape
     ):
@@ -535,8 +527,9 @@ def mask_of(xp: Any, a: Any, where: Any) -> Any:
 
 
 def accumulated_in(dtype: Any, a: Any) -> onp.dtype[Any] | None:
-    """The dtype in which a function over axes is asked to compute, if it is; NumPy's warning where
-    that drops imaginary parts.
+    """Return the requested dtype of a function over axes, or None.
+
+    NumPy's warning is given if it drops imaginary parts.
     """
     if dtype is None:
         return None
@@ -550,8 +543,8 @@ def accumulated_in(dtype: Any, a: Any) -> onp.dtype[Any] | None:
 
 
 def reduced_axis(a: Any, axis: Any) -> Any:
-    """The axis of a reduction.
+    """Return the axis of a reduction.
 
-    NumPy takes a 0-d array for one of one axis, except where it averages.
+    Reductions accept axis 0 or -1 of a 0-d array, as in NumPy; averages do not.
     """
     return None if a.ndim == 0 and axis in (0, -1) else axis

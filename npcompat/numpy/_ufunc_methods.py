@@ -1,15 +1,14 @@
-"""Ufuncs: `np.ufunc`, with the methods `reduce`, `accumulate`, `reduceat`, `outer`, `at` and
-attributes such as `nin`.
+"""Ufunc class `np.ufunc`: `reduce`, `accumulate`, `reduceat`, `outer`, `at`, attributes.
 
-A ufunc holds a plain function, whose signature and documentation it shows, and which Python calls
-at once: it costs nothing more (`npcompat.numpy._unbound`). `document` makes one of a function.
-There is one operator for each method, whose attribute `ufunc` names the function.
+A ufunc holds a plain function, whose signature and docstring it shows. A call has no overhead over
+that function (`npcompat.numpy._unbound`). `document` makes a ufunc of a function. Each method has
+one operator, whose attribute `ufunc` names the function.
 """
 
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, cast
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 import numpy as onp
 
@@ -34,7 +33,7 @@ from npcompat._internal.indexing.checks import checked_scalar
 from npcompat._internal.support.errors import OperatorError, user_location
 from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._overrides import given, overridden
-from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue
+from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Out
 from npcompat.numpy._ufunc import (
     SHARED_PARAMETERS,
     accumulated_in,
@@ -44,10 +43,13 @@ from npcompat.numpy._ufunc import (
     reduced_axis,
     store,
 )
-from npcompat.numpy._unbound import P, Unbound
+from npcompat.numpy._unbound import P, R_co, Unbound
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 IDENTITY = "identity"
-"""The value of the attribute `initial` that means NumPy's default."""
+"""Value of the attribute `initial` for NumPy's default."""
 
 _WHOLE = {
     "add": "sum",
@@ -89,7 +91,7 @@ def _pairwise(xp: Any, name: str) -> Callable[..., Any]:
 
 
 def _folded(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    """The loop that NumPy chooses: the elements are cast to what the function returns."""
+    """Type rule of reductions: NumPy's loop; elements are cast to the result's dtype."""
     source = dtypes.strong(types[0])
     wanted: Any = (
         {}
@@ -113,7 +115,7 @@ def _host_reduce(
 
 
 def _chosen(a: Any) -> Any:
-    """The loop for elements that were cast already; units of time and the like it does not take."""
+    """Return the loop dtype for elements already cast; None for dates and other host dtypes."""
     return a.dtype if dtypes.on_devices(a.dtype) else None
 
 
@@ -128,7 +130,7 @@ def _reduce(
     keepdims: bool = False,
     initial: Any = IDENTITY,
 ) -> Any:
-    """A fold over axes."""
+    """Reduce by a ufunc over axes (fold)."""
     axes, initial = normalized_axes(reduced_axis(a, axis), a.ndim), from_attr(initial)
     mask = mask_of(xp, a, where[0]) if where else None
     if ufunc in _WHOLE and (
@@ -168,7 +170,7 @@ def _reduce(
     },
 )
 def _accumulate(xp: Any, a: Any, *, ufunc: str = REQUIRED, axis: int = 0, dtype: Any = None) -> Any:
-    """Folds of growing parts of an axis."""
+    """Accumulate by a ufunc along an axis (scan)."""
     (axis,) = normalized_axes(axis, a.ndim)
     if ufunc in _RUNNING:
         return getattr(xp, _RUNNING[ufunc])(a, axis=axis)
@@ -183,19 +185,19 @@ def _host_reduceat(xp: Any, a: Any, indices: Any, *, ufunc: str, axis: int, dtyp
 def _reduceat(
     xp: Any, a: Any, indices: Any, *, ufunc: str = REQUIRED, axis: int = 0, dtype: Any = None
 ) -> Any:
-    """Folds of slices of an axis.
+    """Reduce slices of an axis by a ufunc.
 
     Parameters
     ----------
     indices : array of int
-        Where slices begin.
+        Start of each slice.
     """
     (axis,) = normalized_axes(axis, a.ndim)
     return xp.fold_between(_pairwise(xp, ufunc), a, xp.astype(indices, onp.int64), axis)
 
 
 def _in_place(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    """The result has the array's dtype; the values are cast as the function wants them."""
+    """Type rule of `at`: the array keeps its dtype, values are cast to the ufunc's loop."""
     target = dtypes.strong(types[0])
     casts, _ = REGISTRY[f"_npi_{attrs['ufunc']}"].rule((target, *types[2:]), {"dtype": None})
     return [None, None, *casts[1:]], target
@@ -221,7 +223,7 @@ def _at_once(
 
 
 def _is_scatter(arrays: Sequence[Any], attrs: Mapping[str, Any]) -> bool:
-    """Whether XLA applies the function at all positions in one step, in the array's own dtype."""
+    """Return True if XLA can scatter in one step, in the array's own dtype."""
     a, _, *values = [onp.dtype(x.dtype) for x in arrays]
     if (
         attrs["ufunc"] not in ("add", "subtract", "multiply", "maximum", "minimum")
@@ -240,7 +242,7 @@ def _is_scatter(arrays: Sequence[Any], attrs: Mapping[str, Any]) -> bool:
     strategy=(Kernel("jax", _at_once, condition=_is_scatter),),
 )
 def _at(xp: Any, a: Any, positions: Any, *values: Any, ufunc: str = REQUIRED, row: Any = ()) -> Any:
-    """`a` with the function applied at positions of the flattened array, or of its rows.
+    """Apply a ufunc at positions of the flattened array, or of its rows.
 
     Parameters
     ----------
@@ -266,7 +268,7 @@ def _at(xp: Any, a: Any, positions: Any, *values: Any, ufunc: str = REQUIRED, ro
 
 @operator("_npi_not_a_start", pattern="reduction", scalars=False, differentiable=False)
 def _not_a_start(xp: Any, indices: Any, *, size: int = REQUIRED) -> Any:
-    """Whether any index is outside `0 <= i < size`.
+    """Return True if any index is outside `0 <= i < size`.
 
     Parameters
     ----------
@@ -280,7 +282,7 @@ def _not_a_start(xp: Any, indices: Any, *, size: int = REQUIRED) -> Any:
 
 
 class _Kind(type):
-    """The class of `ufunc`, which takes the ufuncs of NumPy and other libraries for instances, too."""
+    """Metaclass of `ufunc`: ufuncs of NumPy and other libraries are instances, too."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return type.__instancecheck__(cls, instance) or (
@@ -288,11 +290,11 @@ class _Kind(type):
         )
 
 
-class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
-    """The class of functions that work element by element, such as `np.add`.
+class ufunc(Unbound[P, R_co], Generic[P, R_co], metaclass=_Kind):
+    """Universal function: works element by element on arrays, such as `np.add`.
 
-    They are called as any function; `out`, `where`, `casting`, `dtype` and `signature` are
-    explained there.
+    The arguments `out`, `where`, `casting`, `dtype` and `signature` are described with each
+    function.
 
     Examples
     --------
@@ -304,9 +306,9 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
 
     _op: Op
     _numpys: Any  # NumPy's ufunc of the same name
-    __signature__ = inspect.Signature()  # of the class; each ufunc has its own
+    __signature__ = inspect.Signature()  # signature of the class; each ufunc has its own
 
-    def __new__(cls) -> "ufunc[P]":
+    def __new__(cls) -> "ufunc[P, R_co]":
         raise TypeError(
             "cannot create 'numpy.ufunc' instances: frompyfunc makes one from a function"
         )
@@ -316,43 +318,37 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
 
     @property
     def nin(self) -> int:
-        """How many operands the function takes."""
+        """Number of operands."""
         return int(self._numpys.nin)
 
     @property
     def nout(self) -> int:
-        """How many results it has."""
+        """Number of results."""
         return int(self._numpys.nout)
 
     @property
     def nargs(self) -> int:
-        """How many arrays it takes, those for results included."""
+        """Number of operands and results."""
         return int(self._numpys.nargs)
 
     @property
     def types(self) -> list[str]:
-        """The dtypes between which it works, as characters: those of operands before, those of
-        results after the arrow.
-        """
+        """Types of the loops as characters, operands before and results after the arrow."""
         return list(self._numpys.types)
 
     @property
     def ntypes(self) -> int:
-        """How many `types` there are."""
+        """Number of `types`."""
         return len(self.types)
 
     @property
-    def identity(self) -> Any:
-        """What leaves an operand as it is, with which reductions begin; None if there is no such
-        thing.
-        """
+    def identity(self) -> float | None:
+        """Identity element of the ufunc, or None."""
         return self._numpys.identity
 
     @property
-    def signature(self) -> Any:
-        """Which axes of the operands belong together, such as ``'(n),(n)->()'``; None for what
-        works element by element.
-        """
+    def signature(self) -> str | None:
+        """Signature of core dimensions such as ``'(n),(n)->()'``; None if elementwise."""
         return self._numpys.signature
 
     def reduce(
@@ -361,12 +357,12 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
         /,
         axis: AxisLike = 0,
         dtype: DTypeLike = None,
-        out: Any = None,
+        out: Out = None,
         keepdims: bool = False,
         initial: Any = NoValue,
         where: ArrayLike = True,
-    ) -> Any:
-        """Apply the function to the elements along axes, from left to right, until one is left.
+    ) -> "ndarray":
+        """Reduce along axes by the ufunc, from left to right.
 
         Parameters
         ----------
@@ -377,11 +373,11 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
         dtype : dtype, optional
             Dtype in which to compute.
         out : ndarray, optional
-            Where the result is written.
+            Array to write the result into.
         keepdims : bool
-            Whether reduced axes stay, with length 1.
+            If True, reduced axes stay, with length 1.
         initial : scalar or None, optional
-            What to begin with; None: the first element, also where there may be none.
+            Start of the reduction; None: the first element, even if there may be none.
         where : array_like of bool, optional
             Elements to include.
 
@@ -420,9 +416,9 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
         )
 
     def accumulate(
-        self, array: ArrayLike, /, axis: int = 0, dtype: DTypeLike = None, out: Any = None
-    ) -> Any:
-        """What `reduce` has after the first element along the axis, after the second, and so on.
+        self, array: ArrayLike, /, axis: int = 0, dtype: DTypeLike = None, out: Out = None
+    ) -> "ndarray":
+        """Accumulate along an axis: the results of `reduce` for growing prefixes.
 
         Examples
         --------
@@ -447,11 +443,11 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
         indices: ArrayLike,
         axis: int = 0,
         dtype: DTypeLike = None,
-        out: Any = None,
-    ) -> Any:
-        """Reduce the slices that begin at the indices, each up to the next one.
+        out: Out = None,
+    ) -> "ndarray":
+        """Reduce the slices between successive indices.
 
-        Where the next index is not larger, the element at the index stands for the slice.
+        If the next index is not larger, the element at the index is the result.
 
         Raises
         ------
@@ -474,7 +470,7 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
         if not isinstance(indices, Handle):
             indices = (
                 array_like.host_array(indices)
-                if onp.size(indices)
+                if onp.size(cast("Any", indices))
                 else onp.asarray(indices, onp.intp)
             )
         _check_starts(name_of(self._op), indices, array.shape[checked])
@@ -486,8 +482,8 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
             "unsafe",
         )
 
-    def outer(self, A: ArrayLike, B: ArrayLike, /, **kwargs: Any) -> Any:
-        """Apply the function to all pairs of an element of `A` and an element of `B`.
+    def outer(self, A: ArrayLike, B: ArrayLike, /, **kwargs: Any) -> "ndarray":
+        """Apply the ufunc to all pairs of an element of `A` and an element of `B`.
 
         Other arguments are those of the function.
 
@@ -504,10 +500,12 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
             raise TypeError("method outer is not allowed in ufunc with non-trivial signature")
         if len(self._op.inputs) != 2:
             raise ValueError("outer product only supported for binary functions")
-        return self(asanyarray(A).reshape(onp.shape(A) + (1,) * onp.ndim(B)), B, **kwargs)
+        first, second, function = cast("Any", A), cast("Any", B), cast("Any", self)
+        aligned = asanyarray(first).reshape(onp.shape(first) + (1,) * onp.ndim(second))
+        return function(aligned, second, **kwargs)
 
-    def at(self, a: Any, indices: Any, b: ArrayLike = None, /) -> None:
-        """Apply the function in place at the indices; an index that occurs twice is served twice.
+    def at(self, a: Any, indices: Any, b: ArrayLike | None = None, /) -> None:
+        """Apply the ufunc in place at indices; an index that occurs twice is applied twice.
 
         Parameters
         ----------
@@ -551,27 +549,29 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
         if b is None and len(self._op.inputs) == 2:
             raise ValueError(f"second operand needed for ufunc: {name}")
         target: Any = a
+        second: Any = b
         row = target.shape[1:] if _are_positions(indices) else ()
         positions = array_like.array_of(
             onp.arange(len(target)) if row else onp.arange(target.size).reshape(target.shape)
         )[indices]
         shape = (*positions.shape, *row)
-        b = array_like.joined(b) if isinstance(b, list | tuple) else b
-        if b is not None and onp.broadcast_shapes(onp.shape(b), shape) != shape:
+        second = array_like.joined(second) if isinstance(second, list | tuple) else second
+        if second is not None and onp.broadcast_shapes(onp.shape(second), shape) != shape:
             raise ValueError(
                 f"array is not broadcastable to correct shape: the second operand of {name}.at "
-                f"has shape {onp.shape(b)}, "
+                f"has shape {onp.shape(second)}, "
                 f"which does not broadcast to {shape}, the shape of a[indices]"
             )
-        if type(b) is bool or (
-            type(b) is int and target.dtype.kind in "iu"
-        ):  # an integer is cast as an array is, and not looked at
-            b = onp.asarray(b).astype(target.dtype if type(b) is int else bool)
+        # NumPy casts this integer like an array, without a range check.
+        if type(second) is bool or (type(second) is int and target.dtype.kind in "iu"):
+            second = onp.asarray(second).astype(target.dtype if type(second) is int else bool)
         store(
             target,
             handles.read(
                 apply(
-                    _at, (target, positions) if b is None else (target, positions, b), (name, row)
+                    _at,
+                    (target, positions) if second is None else (target, positions, second),
+                    (name, row),
                 )
             ),
         )
@@ -584,8 +584,7 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
         casting: Casting | None = None,
         reduction: bool = False,
     ) -> tuple[onp.dtype[Any], ...]:
-        """The dtypes in which the function computes: those to which it casts operands, and those of
-        results.
+        """Return the loop dtypes: those of the operands after casting, and of results.
 
         Parameters
         ----------
@@ -595,7 +594,7 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
         signature, casting
             As in a call; ``'same_kind'`` if not given.
         reduction : bool
-            Whether the function is to reduce: the first dtype is that of the start, or None.
+            If True, resolve a reduction: the first dtype is that of the start, or None.
 
         Examples
         --------
@@ -616,12 +615,12 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
 
 
 def _are_positions(indices: Any) -> bool:
-    """Whether an index is one array of positions, on the first axis."""
+    """Return True if an index is one integer array, along the first axis."""
     known: Any = indices if isinstance(indices, Handle | onp.ndarray) else onp.empty(())
     return known.dtype.kind in "iu" and len(known.shape) > 0
 
 
-def _check_binary(function: ufunc[P], method: str) -> None:
+def _check_binary(function: ufunc[P, R_co], method: str) -> None:
     op = function._op
     if function._numpys.signature is not None:
         raise RuntimeError(f"Reduction not defined on ufunc with signature: {name_of(op)}.{method}")
@@ -648,14 +647,14 @@ def _check_starts(name: str, indices: Handle | onp.ndarray[Any, Any], size: int)
         raise IndexError(f"index {wrong.flat[0]} out-of-bounds in {name}.reduceat [0, {size})")
 
 
-def instance(op: Op, only_on_host: bool = False) -> Callable[[Callable[P, Any]], ufunc[P]]:
-    """Make a public function, the one that wraps the operator, a ufunc.
+def instance(op: Op, only_on_host: bool = False) -> Callable[[Callable[P, R_co]], ufunc[P, R_co]]:
+    """Make a ufunc of a public function that wraps the operator.
 
-    Given operands alone, it does no more than apply the operator; or, with `only_on_host`, what
-    NumPy's own function does there itself.
+    Given operands alone, the ufunc only applies the operator. With `only_on_host`, the function
+    checks operands in a way that NumPy's own does itself on the host.
     """
 
-    def complete(function: Callable[P, Any]) -> ufunc[P]:
+    def complete(function: Callable[P, R_co]) -> ufunc[P, R_co]:
         if function.__name__ != name_of(op):
             raise OperatorError(f"{function.__name__} wraps {op.name}")
         made: Any = Unbound.__new__(ufunc)
@@ -663,24 +662,25 @@ def instance(op: Op, only_on_host: bool = False) -> Callable[[Callable[P, Any]],
         made._op, made._numpys = op, getattr(onp, name_of(op))
         made._short(op, only_on_host)
         shown = inspect.signature(function)
-        if op.outputs > 1:  # outputs can be given by position, too, which NumPy does not show
+        if op.outputs > 1:  # positional outputs are hidden, as in NumPy
             shown = shown.replace(
                 parameters=[p for p in shown.parameters.values() if p.name not in ("out1", "out2")]
             )
         made.__signature__ = function.__dict__["__signature__"] = shown
         late_bound.ufuncs[op.name] = made
-        return cast("ufunc[P]", made)
+        return cast("ufunc[P, R_co]", made)
 
     return complete
 
 
-def document(op: Op, only_on_host: bool = False) -> Callable[[Callable[P, Any]], ufunc[P]]:
-    """Make a public function a ufunc, and complete its docstring with what all of them share."""
+def document(op: Op, only_on_host: bool = False) -> Callable[[Callable[P, R_co]], ufunc[P, R_co]]:
+    """Make a ufunc of a public function, and add the shared parameters to its docstring."""
 
-    def complete(function: Callable[P, Any]) -> ufunc[P]:
+    def complete(function: Callable[P, R_co]) -> ufunc[P, R_co]:
         returns = "The result." if op.outputs == 1 else "One array for each output."
         head, _, rest = (function.__doc__ or "").partition("\n\n")
-        function.__doc__ = f"{head}\n{SHARED_PARAMETERS.format(inputs=', '.join(op.inputs), returns=returns)}\n{rest}"
+        shared = SHARED_PARAMETERS.format(inputs=", ".join(op.inputs), returns=returns)
+        function.__doc__ = f"{head}\n{shared}\n{rest}"
         return instance(op, only_on_host)(function)
 
     return complete

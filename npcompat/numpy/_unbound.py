@@ -1,11 +1,12 @@
-"""Functions that are not bound: what NumPy writes in C stays a function where a class has it as an
-attribute.
+"""Functions that do not bind as methods, as NumPy's functions in C do not.
+
+A class may hold one as an attribute:
 
     class Layer:
         activation = np.tanh
 
-`Layer().activation(x)` is `np.tanh(x)`, where a function of Python's would take the layer for its
-first argument. Calling such an object costs no frame of Python's.
+`Layer().activation(x)` is `np.tanh(x)`; a Python function would get the layer as its first
+argument. A call of such an object creates no Python frame.
 """
 
 import functools
@@ -16,22 +17,23 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
 from npcompat._internal.native import fast_path
 
 P = ParamSpec("P")
+R_co = TypeVar("R_co", covariant=True)
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class Unbound(fast_path.Function, Generic[P]):  # type: ignore[misc]
-    """A function that is no method of anything."""
+class Unbound(fast_path.Function, Generic[P, R_co]):  # type: ignore[misc]
+    """Function that does not bind: it never becomes a method."""
 
     __name__: str
     __qualname__: str
 
-    def __init__(self, function: Callable[P, Any]) -> None:
+    def __init__(self, function: Callable[P, R_co]) -> None:
         super().__init__(function)
         functools.update_wrapper(self, function)
 
     if TYPE_CHECKING:
 
-        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
             """Call the function."""
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -44,23 +46,26 @@ class Unbound(fast_path.Function, Generic[P]):  # type: ignore[misc]
         return f"<function {self.__qualname__}>"
 
 
-class Remembering(Unbound[P]):
-    """A function whose calls are remembered, where it says so, and which is a method where a class
-    has it as an attribute.
-    """
+class Remembering(Unbound[P, R_co]):
+    """Function with cached calls that does bind as a method."""
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
 
 
 def remembering(function: Function) -> Function:
-    """Make a function one whose calls are remembered, where it says so (`dispatch.remembered`)."""
+    """Cache the calls of a function that opts in by `dispatch.remembered`."""
     return cast("Function", Remembering(function)) if fast_path.native is not None else function
 
 
+def special(kind: str, infix: Callable[..., Any] | None = None) -> Callable[[Function], Function]:
+    """Give a special method of arrays a fast path (`fast_path.method`), and keep its type."""
+    return fast_path.method(kind, infix=infix)
+
+
 def unbound(function: Function) -> Function:
-    """Make a function one that is not bound."""
+    """Make a function that does not bind as a method."""
     return cast("Function", Unbound(function))
 
 
-__all__ = ["P", "Unbound", "remembering", "unbound"]
+__all__ = ["P", "R_co", "Unbound", "remembering", "special", "unbound"]

@@ -1,6 +1,6 @@
-"""Windows, and the special functions that they are made of."""
+"""Window functions, and the special functions `i0` and `sinc`."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -13,23 +13,26 @@ from npcompat.numpy._checks import shaping
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
 _float64 = onp.dtype("float64")
 
 
 @unary("_npi_i0")
 def _i0(xp: Any, x: Any) -> Any:
-    """The modified Bessel function of the first kind, of order 0."""
+    """Compute the modified Bessel function of the first kind, order 0."""
     return xp.i0(x)
 
 
 @unary("_npi_sinc", scalars=True)
 def _sinc(xp: Any, x: Any) -> Any:
-    """sin(pi x) / (pi x)."""
+    """Compute sin(pi x) / (pi x)."""
     return xp.sinc(x)
 
 
-def i0(x: ArrayLike) -> Any:
-    """The modified Bessel function of the first kind, of order 0.
+def i0(x: ArrayLike) -> "ndarray":
+    """Compute the modified Bessel function of the first kind, order 0.
 
     Raises
     ------
@@ -47,8 +50,8 @@ def i0(x: ArrayLike) -> Any:
     return apply(_i0, (x,))
 
 
-def sinc(x: ArrayLike) -> Any:
-    """sin(pi x) / (pi x), which is 1 at 0.
+def sinc(x: ArrayLike) -> "ndarray":
+    """Compute the normalized sinc function sin(pi x) / (pi x), which is 1 at 0.
 
     Examples
     --------
@@ -62,15 +65,15 @@ def sinc(x: ArrayLike) -> Any:
 
 
 def _window(of: Any, M: Any) -> Any:
-    """A window that its length alone decides."""
+    """Compute a window that depends on its length alone."""
     made = of(shaping(M, of.__name__)[()])
     return array_like.array_of(
         made.astype(dtypes.narrow(made.dtype, [M.dtype] if hasattr(M, "dtype") else []))
     )
 
 
-def bartlett(M: Any) -> Any:
-    """Bartlett's window of `M` points, a triangle that begins and ends with zero.
+def bartlett(M: Any) -> "ndarray":
+    """Return the Bartlett window of `M` points, a triangle that begins and ends with zero.
 
     Examples
     --------
@@ -80,8 +83,8 @@ def bartlett(M: Any) -> Any:
     return _window(onp.bartlett, M)
 
 
-def blackman(M: Any) -> Any:
-    """Blackman's window of `M` points, a sum of three cosines.
+def blackman(M: Any) -> "ndarray":
+    """Return the Blackman window of `M` points, a sum of three cosines.
 
     Examples
     --------
@@ -91,8 +94,8 @@ def blackman(M: Any) -> Any:
     return _window(onp.blackman, M)
 
 
-def hamming(M: Any) -> Any:
-    """Hamming's window of `M` points, a raised cosine that does not end with zero.
+def hamming(M: Any) -> "ndarray":
+    """Return the Hamming window of `M` points, a raised cosine that does not reach zero.
 
     Examples
     --------
@@ -102,8 +105,8 @@ def hamming(M: Any) -> Any:
     return _window(onp.hamming, M)
 
 
-def hanning(M: Any) -> Any:
-    """Von Hann's window of `M` points, a raised cosine.
+def hanning(M: Any) -> "ndarray":
+    """Return the Hann window of `M` points, a raised cosine.
 
     Examples
     --------
@@ -115,7 +118,7 @@ def hanning(M: Any) -> Any:
 
 @operator("_npi_kaiser", rule=lambda types, attrs: ([_float64], dtypes.narrow(_float64, types)))
 def _kaiser(xp: Any, beta: Any, *, M: Any) -> Any:
-    """Kaiser's window."""
+    """Compute the Kaiser window."""
     if M == 1:
         return xp.ones(1, onp.float64)
     middle = (M - 1) / 2
@@ -123,13 +126,13 @@ def _kaiser(xp: Any, beta: Any, *, M: Any) -> Any:
     return xp.i0(beta * xp.asarray(onp.sqrt(1 - distance**2))) / xp.i0(beta)
 
 
-def kaiser(M: Any, beta: Any) -> Any:
-    """Kaiser's window of `M` points.
+def kaiser(M: Any, beta: Any) -> "ndarray":
+    """Return the Kaiser window of `M` points.
 
     Parameters
     ----------
     M : int
-        How many points; none if it is less than 1.
+        Number of points; none if it is less than 1.
     beta : scalar
         Its shape: 0 is a rectangle, 5 is like Hamming's window, 6 like von Hann's, 8.6 like
         Blackman's.

@@ -1,4 +1,4 @@
-"""NumPy's own, on our arrays, which live on the host: strings in arrays, the older functions."""
+"""NumPy's older string functions (`np.char`), on the host with our arrays."""
 
 import numpy.char as _numpys
 from numpy.char import *  # noqa: F403

@@ -1,10 +1,10 @@
-"""np.emath: functions that return complex numbers where real ones have no result.
+"""Functions with complex results outside of the real domain (np.emath).
 
-Whether they do depends on values; in a compiled function, where these are not known, results are
-always complex.
+The dtype of a result depends on values. In a compiled function, where values are not known, results
+are always complex.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -15,11 +15,14 @@ from npcompat.numpy._complex_parts import decided
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
 _SINGLE = frozenset("fbhBHF")
 
 
 def _widened(x: Any, outside: Any) -> Any:
-    """The array, made complex if any element lies outside of what the real function is defined for."""
+    """Convert to complex if any element is outside the domain of the real function."""
     x = asarray(x)
     if x.dtype.kind == "c" or not decided(outside(x).any(), True):
         return x
@@ -35,8 +38,8 @@ def _unless_above_one(x: Any) -> Any:
     return _widened(x, lambda a: absolute(a) > 1)
 
 
-def sqrt(x: ArrayLike) -> Any:
-    """Square root; complex if an element is negative.
+def sqrt(x: ArrayLike) -> "ndarray":
+    """Compute the square root; complex if an element is negative.
 
     Examples
     --------
@@ -46,8 +49,8 @@ def sqrt(x: ArrayLike) -> Any:
     return _floats.sqrt(_unless_negative(x))
 
 
-def log(x: ArrayLike) -> Any:
-    """Natural logarithm; complex if an element is negative.
+def log(x: ArrayLike) -> "ndarray":
+    """Compute the natural logarithm; complex if an element is negative.
 
     Examples
     --------
@@ -57,8 +60,8 @@ def log(x: ArrayLike) -> Any:
     return _exponents.log(_unless_negative(x))
 
 
-def log10(x: ArrayLike) -> Any:
-    """Logarithm to base 10; complex if an element is negative.
+def log10(x: ArrayLike) -> "ndarray":
+    """Compute the logarithm to base 10; complex if an element is negative.
 
     Examples
     --------
@@ -68,8 +71,8 @@ def log10(x: ArrayLike) -> Any:
     return _exponents.log10(_unless_negative(x))
 
 
-def logn(n: ArrayLike, x: ArrayLike) -> Any:
-    """Logarithm of `x` to base `n`; complex if an element of either is negative.
+def logn(n: ArrayLike, x: ArrayLike) -> "ndarray":
+    """Compute the logarithm of `x` to base `n`; complex if an element of either is negative.
 
     Examples
     --------
@@ -80,8 +83,8 @@ def logn(n: ArrayLike, x: ArrayLike) -> Any:
     return _exponents.log(x) / _exponents.log(_unless_negative(n))
 
 
-def log2(x: ArrayLike) -> Any:
-    """Logarithm to base 2; complex if an element is negative.
+def log2(x: ArrayLike) -> "ndarray":
+    """Compute the logarithm to base 2; complex if an element is negative.
 
     Examples
     --------
@@ -91,8 +94,10 @@ def log2(x: ArrayLike) -> Any:
     return _exponents.log2(_unless_negative(x))
 
 
-def power(x: ArrayLike, p: ArrayLike) -> Any:
-    """`x` to the power of `p`; complex if an element of `x` is negative, a float if one of `p` is.
+def power(x: ArrayLike, p: ArrayLike) -> "ndarray":
+    """Raise `x` to the power of `p`; complex if an element of `x` is negative.
+
+    The result is a float if an element of `p` is negative.
 
     Examples
     --------
@@ -105,8 +110,8 @@ def power(x: ArrayLike, p: ArrayLike) -> Any:
     return _arithmetic.power(x, p)
 
 
-def arccos(x: ArrayLike) -> Any:
-    """Inverse cosine; complex if an element is above 1 or below -1.
+def arccos(x: ArrayLike) -> "ndarray":
+    """Compute the inverse cosine; complex if an element is above 1 or below -1.
 
     Examples
     --------
@@ -116,8 +121,8 @@ def arccos(x: ArrayLike) -> Any:
     return _trigonometry.arccos(_unless_above_one(x))
 
 
-def arcsin(x: ArrayLike) -> Any:
-    """Inverse sine; complex if an element is above 1 or below -1.
+def arcsin(x: ArrayLike) -> "ndarray":
+    """Compute the inverse sine; complex if an element is above 1 or below -1.
 
     Examples
     --------
@@ -127,8 +132,8 @@ def arcsin(x: ArrayLike) -> Any:
     return _trigonometry.arcsin(_unless_above_one(x))
 
 
-def arctanh(x: ArrayLike) -> Any:
-    """Inverse hyperbolic tangent; complex if an element is above 1 or below -1.
+def arctanh(x: ArrayLike) -> "ndarray":
+    """Compute the inverse hyperbolic tangent; complex if an element is above 1 or below -1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""NumPy's own: exceptions and warnings."""
+"""NumPy's own exceptions and warnings."""
 
 from numpy.exceptions import *  # noqa: F403
 from numpy.exceptions import RankWarning as RankWarning

@@ -1,13 +1,13 @@
-"""np.fft: discrete Fourier transforms.
+"""Discrete Fourier transforms (np.fft).
 
-What is not complex or a wide float is transformed in the default float.
+Integers and bools are transformed in the default float, float16 in float32.
 """
 
 import operator as python
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -21,9 +21,12 @@ from npcompat.numpy._creation import asarray, placed_on
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._ranges import arange
 from npcompat.numpy._repeating import roll
-from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike
+from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, Out
 from npcompat.numpy._ufunc import finish
 from npcompat.numpy._unbound import remembering
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 _SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 Sizes = Sequence[int] | None
@@ -33,7 +36,7 @@ Sizes = Sequence[int] | None
 
 
 def _real_of(dtype: onp.dtype[Any]) -> onp.dtype[Any]:
-    """The real dtype in which a transform is computed."""
+    """Return the real dtype in which a transform is computed."""
     if not dtypes.is_inexact(dtype):
         return dtypes.default_float()
     size = dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize
@@ -41,8 +44,9 @@ def _real_of(dtype: onp.dtype[Any]) -> onp.dtype[Any]:
 
 
 def _types(operand: str, result: str) -> Any:
-    """A rule by letters: 'r' real, 'c' complex, 'a' any of the two, as what is given: NumPy
-    transforms reals in half of the time.
+    """Return a type rule by letters: 'r' real, 'c' complex, 'a' as given.
+
+    NumPy transforms reals in half of the time.
     """
 
     def rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -66,14 +70,13 @@ _KINDS = {"r": "f", "c": "c", "a": "fc"}
 
 
 def _transform(name: str, operand: str, result: str, what: str) -> Op:
-    """The operator of a transform, by the name of NumPy's function and the letters of its rule."""
+    """Declare the operator of a transform, by NumPy's name and the letters of its rule."""
 
     def compute(
         xp: Any, a: Any, *, s: Any = None, axes: Any = (-1,), norm: str | None = None
     ) -> Any:
-        if result == "r" and any(
-            a.shape[axis] == 0 for axis in axes
-        ):  # NumPy leaves the result as it finds the memory
+        # NumPy leaves the result uninitialized.
+        if result == "r" and any(a.shape[axis] == 0 for axis in axes):
             lengths = dict(zip(axes, s, strict=True))
             return xp.zeros(
                 tuple([lengths.get(i, size) for i, size in enumerate(a.shape)]), onp.float64
@@ -83,7 +86,7 @@ def _transform(name: str, operand: str, result: str, what: str) -> Op:
         return getattr(xp.fft, name + "n")(a, s, axes, norm)
 
     def numpys(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Any:
-        """NumPy's own function along one axis, of floats that need not be cast."""
+        """Call NumPy's own function along one axis, on floats that need no cast."""
         given, axes = types[0], attrs["axes"]
         if (
             not isinstance(given, onp.dtype)
@@ -102,9 +105,10 @@ def _transform(name: str, operand: str, result: str, what: str) -> Op:
     s : tuple of int, optional
         Length of the transform along each axis; those of the axes if not given.
     axes : tuple of int
-        What is transformed.
+        Axes to transform.
     norm : {{'backward', 'ortho', 'forward'}}, optional
-        Which of a transform and its inverse is divided by the number of elements, or both by its root.
+        Normalization: divide the inverse by the number of elements, both by its square
+        root, or the transform.
     """
     return operator(f"_npi_{name}", order="K", rule=_types(operand, result), direct=numpys)(compute)
 
@@ -115,27 +119,27 @@ _rfft = _transform(
     "rfft",
     "r",
     "c",
-    "Discrete Fourier transform of reals: the half that is not redundant along the last of the "
-    "axes.",
+    "Discrete Fourier transform of reals, without the redundant half along the last axis.",
 )
 _irfft = _transform("irfft", "c", "r", "Inverse of the transform of reals.")
 _COMPLEX = {_rfft: _fft, _irfft: _ifft}
-"""What a transform of reals is along the other axes."""
+"""Complex transform that a real transform uses along the other axes."""
 
 
 def _written(result: Any, out: Any, what: str) -> Any:
-    """The result, written into `out` if that is given."""
+    """Return the result, or write it into `out`."""
     if isinstance(out, Handle) and out.shape != result.shape:
         raise ValueError(f"output array has wrong shape: expected {result.shape}, got {out.shape}")
     if out is not None and not isinstance(out, Handle | tuple):
         raise TypeError(
-            f"return arrays must be of ArrayType: `out` must be an npcompat ndarray, got {type(out).__name__}"
+            "return arrays must be of ArrayType: `out` must be an npcompat ndarray, got "
+            f"{type(out).__name__}"
         )
     return finish(result, out, what)
 
 
 def _along(op: Any, a: Any, n: Any, axis: Any, norm: Any, out: Any) -> Any:
-    """A transform along one axis."""
+    """Transform along one axis."""
     a = asarray(a)
     whole = n is None
     if n is None:
@@ -153,7 +157,7 @@ def _along(op: Any, a: Any, n: Any, axis: Any, norm: Any, out: Any) -> Any:
 
 
 def _checked(op: Any, a: Any, n: int, norm: Any) -> int:
-    """The length of a transform that is possible."""
+    """Check the length of a transform."""
     if n < 1:
         raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
     if norm not in _SWAPPED:
@@ -165,9 +169,9 @@ def _checked(op: Any, a: Any, n: int, norm: Any) -> int:
 
 @remembering
 def fft(
-    a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None
-) -> Any:
-    """Discrete Fourier transform along an axis.
+    a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Out = None
+) -> "ndarray":
+    """Compute the discrete Fourier transform (DFT) along an axis.
 
     Parameters
     ----------
@@ -178,10 +182,10 @@ def fft(
     axis : int
         The axis.
     norm : {None, 'backward', 'ortho', 'forward'}
-        Which of the transform and its inverse is divided by the length: the inverse, each by the
-        root of it, or the transform. None is 'backward'.
+        Normalization: divide the inverse by the length, both by its square root, or the
+        transform. None is 'backward'.
     out : ndarray, optional
-        Where the result is written.
+        Array to write the result into.
 
     Raises
     ------
@@ -198,9 +202,9 @@ def fft(
 
 @remembering
 def ifft(
-    a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None
-) -> Any:
-    """Inverse of `fft`.
+    a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Out = None
+) -> "ndarray":
+    """Compute the inverse discrete Fourier transform.
 
     Examples
     --------
@@ -212,10 +216,11 @@ def ifft(
 
 @remembering
 def rfft(
-    a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None
-) -> Any:
-    """The first half, `n // 2 + 1` elements, of the transform of a real array; the rest is its
-    mirrored conjugate.
+    a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Out = None
+) -> "ndarray":
+    """Compute the discrete Fourier transform of a real array.
+
+    The result is the first half, `n // 2 + 1` elements. The rest is its mirrored conjugate.
 
     Examples
     --------
@@ -226,9 +231,9 @@ def rfft(
 
 
 def irfft(
-    a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None
-) -> Any:
-    """Inverse of `rfft`; `n` is the length of the result, an even one if not given.
+    a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Out = None
+) -> "ndarray":
+    """Compute the inverse of `rfft`; `n` is the length of the result, even if not given.
 
     Examples
     --------
@@ -239,10 +244,11 @@ def irfft(
 
 
 def hfft(
-    a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None
-) -> Any:
-    """Transform of a signal whose second half, not given, is the mirrored conjugate of the first: a
-    real spectrum.
+    a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Out = None
+) -> "ndarray":
+    """Compute the discrete Fourier transform of a Hermitian signal: a real spectrum.
+
+    The second half of the signal, which is not given, is the mirrored conjugate of the first.
 
     Examples
     --------
@@ -260,9 +266,9 @@ def hfft(
 
 
 def ihfft(
-    a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None
-) -> Any:
-    """Inverse of `hfft`.
+    a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Out = None
+) -> "ndarray":
+    """Compute the inverse of `hfft`.
 
     Examples
     --------
@@ -276,7 +282,10 @@ def ihfft(
 
 
 def _sizes(a: Any, s: Any, axes: Any, halved: bool = False) -> tuple[list[int], list[int]]:
-    """The lengths and the axes of a transform; `halved` if the last axis holds half of a spectrum."""
+    """Return the lengths and the axes of a transform.
+
+    With `halved`, the last axis holds half of a spectrum.
+    """
     given = s is not None
     if not given:
         s = list(a.shape) if axes is None else [int(n) for n in onp.take(a.shape, axes)]
@@ -304,7 +313,7 @@ def _sizes(a: Any, s: Any, axes: Any, halved: bool = False) -> tuple[list[int], 
 
 
 def _over(op: Any, a: Any, s: Any, axes: Any, norm: Any, out: Any) -> Any:
-    """A transform along several axes: one operation, if none of them comes twice."""
+    """Transform along several axes, in one operation if they are distinct."""
     a = asarray(a)
     sizes, axes = _sizes(a, s, axes, op is _irfft)
     if op is _rfft and not axes:
@@ -327,9 +336,9 @@ def _over(op: Any, a: Any, s: Any, axes: Any, norm: Any, out: Any) -> Any:
 
 
 def fftn(
-    a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Any = None
-) -> Any:
-    """Discrete Fourier transform over several axes.
+    a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Out = None
+) -> "ndarray":
+    """Compute the discrete Fourier transform over several axes.
 
     Parameters
     ----------
@@ -352,9 +361,9 @@ def fftn(
 
 
 def ifftn(
-    a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Any = None
-) -> Any:
-    """Inverse of `fftn`.
+    a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Out = None
+) -> "ndarray":
+    """Compute the inverse of `fftn`.
 
     Examples
     --------
@@ -366,10 +375,11 @@ def ifftn(
 
 
 def rfftn(
-    a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Any = None
-) -> Any:
-    """Transform of a real array over several axes, of which the last is halved as by `rfft`; see
-    `fftn`.
+    a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Out = None
+) -> "ndarray":
+    """Compute the discrete Fourier transform of a real array over several axes.
+
+    The last axis is halved as by `rfft`; see `fftn`.
 
     Examples
     --------
@@ -380,9 +390,9 @@ def rfftn(
 
 
 def irfftn(
-    a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Any = None
-) -> Any:
-    """Inverse of `rfftn`; the last length is an even one if not given.
+    a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Out = None
+) -> "ndarray":
+    """Compute the inverse of `rfftn`; the last length is even if not given.
 
     Examples
     --------
@@ -397,9 +407,9 @@ def fft2(
     s: Sizes = None,
     axes: AxisLike = (-2, -1),
     norm: str | None = None,
-    out: Any = None,
-) -> Any:
-    """`fftn` over two axes, the last ones if not given.
+    out: Out = None,
+) -> "ndarray":
+    """Compute the 2-D discrete Fourier transform, over the last two axes if not given.
 
     Examples
     --------
@@ -415,9 +425,9 @@ def ifft2(
     s: Sizes = None,
     axes: AxisLike = (-2, -1),
     norm: str | None = None,
-    out: Any = None,
-) -> Any:
-    """Inverse of `fft2`.
+    out: Out = None,
+) -> "ndarray":
+    """Compute the inverse of `fft2`.
 
     Examples
     --------
@@ -433,9 +443,9 @@ def rfft2(
     s: Sizes = None,
     axes: AxisLike = (-2, -1),
     norm: str | None = None,
-    out: Any = None,
-) -> Any:
-    """`rfftn` over two axes, the last ones if not given.
+    out: Out = None,
+) -> "ndarray":
+    """Compute the 2-D transform of a real array, over the last two axes if not given.
 
     Examples
     --------
@@ -450,9 +460,9 @@ def irfft2(
     s: Sizes = None,
     axes: AxisLike = (-2, -1),
     norm: str | None = None,
-    out: Any = None,
-) -> Any:
-    """Inverse of `rfft2`.
+    out: Out = None,
+) -> "ndarray":
+    """Compute the inverse of `rfft2`.
 
     Examples
     --------
@@ -481,8 +491,8 @@ def _check_count(n: Any) -> None:
         raise ValueError(f"n should be an integer, got {type(n).__name__}")
 
 
-def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: DTypeLike = None) -> Any:
-    """The frequencies of the elements of a transform.
+def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: DTypeLike = None) -> "ndarray":
+    """Return the sample frequencies of a discrete Fourier transform.
 
     Parameters
     ----------
@@ -491,7 +501,7 @@ def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: DTypeLike = None
     d : scalar
         Distance between samples.
     device : Device or str, optional
-        Where to place the result.
+        Device of the result.
     dtype : dtype, optional
         A dtype of floats; the default float if not given. (Not in NumPy, but in the array API
         standard.)
@@ -505,8 +515,8 @@ def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: DTypeLike = None
     return _frequencies(n, d, device, dtype, (0, (n - 1) // 2 + 1), (-(n // 2), 0))
 
 
-def rfftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: DTypeLike = None) -> Any:
-    """The frequencies of the elements of a transform of `n` reals; see `fftfreq`.
+def rfftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: DTypeLike = None) -> "ndarray":
+    """Return the sample frequencies of a transform of `n` reals; see `fftfreq`.
 
     Examples
     --------
@@ -526,8 +536,8 @@ def _shift(x: Any, axes: Any, amount: Callable[[int], int]) -> Any:
     return roll(x, [amount(x.shape[i]) for i in axes], tuple(axes))
 
 
-def fftshift(x: ArrayLike, axes: AxisLike = None) -> Any:
-    """The zero frequency moved from the front to the middle of the axes, all if not given.
+def fftshift(x: ArrayLike, axes: AxisLike = None) -> "ndarray":
+    """Shift the zero frequency to the middle of the axes, all if not given.
 
     Examples
     --------
@@ -537,8 +547,8 @@ def fftshift(x: ArrayLike, axes: AxisLike = None) -> Any:
     return _shift(x, axes, lambda n: n // 2)
 
 
-def ifftshift(x: ArrayLike, axes: AxisLike = None) -> Any:
-    """Inverse of `fftshift`.
+def ifftshift(x: ArrayLike, axes: AxisLike = None) -> "ndarray":
+    """Undo `fftshift`.
 
     Examples
     --------

@@ -1,12 +1,12 @@
-"""np.linalg: norms, decompositions, linear systems.
+"""Linear algebra: norms, decompositions, linear systems.
 
-What NumPy raises for values (a singular matrix) is raised at once where values are known, and by
-the next read of an array where the call is part of a compiled program.
+Errors of values (a singular matrix) are raised at once if values are known. In a compiled program
+they are raised by the next read of an array.
 """
 
 import operator as python
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as onp
 from numpy.linalg import LinAlgError
@@ -41,15 +41,18 @@ from npcompat.numpy._manipulation import matrix_transpose, moveaxis
 from npcompat.numpy._norms import matrix_norm, norm, vector_norm
 from npcompat.numpy._selection import where
 from npcompat.numpy._sorting import count_nonzero
-from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue
+from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue, Out
 from npcompat.numpy._ufunc import finish
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 
 class SlogdetResult(NamedTuple):
-    """Sign of the determinant, and logarithm of its absolute value."""
+    """Result of `slogdet`: sign of the determinant, logarithm of its absolute value."""
 
-    sign: Any
-    logabsdet: Any
+    sign: "ndarray"
+    logabsdet: "ndarray"
 
 
 # --- determinants and inverses --------------------------------------------------------------------
@@ -57,32 +60,31 @@ class SlogdetResult(NamedTuple):
 
 @operator("_npi_det", scalars=True, rule=linear_types("s"))
 def _det(xp: Any, a: Any) -> Any:
-    """Determinants."""
-    return (
-        xp.linalg.det(a) if a.shape[-1] else xp.ones(a.shape[:-2], a.dtype)
-    )  # JAX has no gradient of empty ones
+    """Compute determinants."""
+    # JAX has no gradient of empty matrices.
+    return xp.linalg.det(a) if a.shape[-1] else xp.ones(a.shape[:-2], a.dtype)
 
 
 @operator("_npi_slogdet", scalars=True, rule=linear_types("sr"), outputs=2)
 def _slogdet(xp: Any, a: Any) -> Any:
-    """Signs of determinants, and logarithms of their absolute values."""
+    """Compute signs of determinants, and logarithms of their absolute values."""
     return tuple(xp.linalg.slogdet(a))
 
 
 @operator("_npi_inv", rule=linear_types("sb"), outputs=2)
 def _inv(xp: Any, a: Any) -> Any:
-    """Inverses, and whether any matrix is singular."""
+    """Compute inverses, and a flag: True if any matrix is singular."""
     return xp.inv_flagged(a)
 
 
 @operator("_npi_solve", rule=linear_types("sb"), outputs=2)
 def _solve(xp: Any, a: Any, b: Any) -> Any:
-    """Solutions of linear systems, and whether any matrix is singular."""
+    """Solve linear systems, with a flag: True if any matrix is singular."""
     return xp.solve_flagged(a, b)
 
 
-def det(a: ArrayLike) -> Any:
-    """Determinant of a square matrix, or of each in a stack.
+def det(a: ArrayLike) -> "ndarray":
+    """Compute the determinant of a square matrix, or of each in a stack.
 
     Examples
     --------
@@ -93,7 +95,9 @@ def det(a: ArrayLike) -> Any:
 
 
 def slogdet(a: ArrayLike) -> SlogdetResult:
-    """Sign of the determinant, and the logarithm of its absolute value, which overflows later.
+    """Compute the sign and the logarithm of the absolute value of the determinant.
+
+    The logarithm does not overflow where the determinant would.
 
     Examples
     --------
@@ -103,8 +107,8 @@ def slogdet(a: ArrayLike) -> SlogdetResult:
     return SlogdetResult(*apply(_slogdet, (stacked(a, True),)))
 
 
-def inv(a: ArrayLike) -> Any:
-    """Inverse of a square matrix, or of each in a stack.
+def inv(a: ArrayLike) -> "ndarray":
+    """Compute the inverse of a square matrix, or of each in a stack.
 
     Raises
     ------
@@ -122,8 +126,8 @@ def inv(a: ArrayLike) -> Any:
     return found
 
 
-def solve(a: ArrayLike, b: ArrayLike) -> Any:
-    """The solution `x` of `a @ x = b`.
+def solve(a: ArrayLike, b: ArrayLike) -> "ndarray":
+    """Solve the linear system `a @ x = b`.
 
     Parameters
     ----------
@@ -157,7 +161,7 @@ def solve(a: ArrayLike, b: ArrayLike) -> Any:
 
 @operator("_npi_matrix_power", pattern="complex")
 def _matrix_power(xp: Any, a: Any, *, n: int) -> Any:
-    """A matrix multiplied by itself.
+    """Raise a matrix to a power.
 
     Parameters
     ----------
@@ -175,8 +179,8 @@ def _matrix_power(xp: Any, a: Any, *, n: int) -> Any:
     return result
 
 
-def matrix_power(a: ArrayLike, n: int) -> Any:
-    """A square matrix to an integer power; negative powers are those of its inverse.
+def matrix_power(a: ArrayLike, n: int) -> "ndarray":
+    """Raise a square matrix to an integer power; negative powers use its inverse.
 
     Examples
     --------
@@ -192,8 +196,8 @@ def matrix_power(a: ArrayLike, n: int) -> Any:
     return apply(_matrix_power, (inv(a) if exponent < 0 else a,), (abs(exponent),))
 
 
-def tensorinv(a: ArrayLike, ind: int = 2) -> Any:
-    """Inverse with respect to `tensordot` over the first `ind` axes.
+def tensorinv(a: ArrayLike, ind: int = 2) -> "ndarray":
+    """Compute the inverse with respect to `tensordot` over the first `ind` axes.
 
     Examples
     --------
@@ -209,8 +213,8 @@ def tensorinv(a: ArrayLike, ind: int = 2) -> Any:
     return inv(a.reshape(rows, -1)).reshape(a.shape[ind:] + a.shape[:ind])
 
 
-def tensorsolve(a: ArrayLike, b: ArrayLike, axes: AxisLike = None) -> Any:
-    """The solution `x` of `tensordot(a, x, x.ndim) = b`.
+def tensorsolve(a: ArrayLike, b: ArrayLike, axes: AxisLike = None) -> "ndarray":
+    """Solve the tensor equation `tensordot(a, x, x.ndim) = b`.
 
     Examples
     --------
@@ -239,13 +243,13 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: AxisLike = None) -> Any:
 
 @operator("_npi_pinv", rule=linear_types("sb"), outputs=2)
 def _pinv(xp: Any, a: Any, *, rcond: Any, hermitian: bool = False) -> Any:
-    """Pseudo-inverses, and whether any decomposition did not converge."""
+    """Compute pseudo-inverses, and a flag: True if any decomposition did not converge."""
     return xp.pinv_flagged(a, onp.asarray(rcond, real_dtype(onp.dtype(a.dtype))), hermitian)
 
 
 @operator("_npi_lstsq", rule=linear_types("srir"), outputs=4)
 def _lstsq(xp: Any, a: Any, b: Any, *, rcond: Any = None) -> Any:
-    """Least squares: solution, squared residuals, rank, singular values."""
+    """Solve least squares: solution, squared residuals, rank, singular values."""
     return xp.lstsq(a, b, rcond)
 
 
@@ -253,8 +257,10 @@ def _epsilon(dtype: Any) -> float:
     return float(onp.finfo(dtype).eps)
 
 
-def pinv(a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NoValue) -> Any:
-    """Pseudo-inverse (Moore, Penrose) of a matrix, or of each in a stack.
+def pinv(
+    a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NoValue
+) -> "ndarray":
+    """Compute the Moore-Penrose pseudo-inverse of a matrix, or of each in a stack.
 
     Parameters
     ----------
@@ -265,7 +271,7 @@ def pinv(a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any 
         float64 and as many machine epsilons in float32 (where NumPy's 1e-15 would count noise); the
         larger side times the machine epsilon for ``rtol=None``.
     hermitian : bool
-        Whether `a` is Hermitian, which is faster.
+        True if `a` is Hermitian, which is faster.
 
     Examples
     --------
@@ -276,9 +282,8 @@ def pinv(a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any 
     a = stacked(a, hermitian)
     if rcond is not None and rtol is not NoValue:
         raise ValueError("`rtol` and `rcond` can't be both set.")
-    if (
-        0 in a.shape[-2:] and a.dtype.char not in "fdFD"
-    ):  # NumPy computes nothing here, so that no dtype is refused
+    # NumPy returns early for empty matrices and accepts any dtype.
+    if 0 in a.shape[-2:] and a.dtype.char not in "fdFD":
         return zeros((*a.shape[:-2], a.shape[-1], a.shape[-2]), a.dtype)
     epsilon = _epsilon(working_dtype([a.dtype]))
     if rcond is None:
@@ -286,7 +291,7 @@ def pinv(a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any 
     if rcond is None:
         rcond = max(a.shape[-2:]) * epsilon
     fractions = onp.asarray(shaping(rcond, "linalg.pinv"))
-    if not fractions.size:  # nor are there matrices
+    if not fractions.size:  # then there are no matrices
         onp.broadcast_shapes(fractions.shape, a.shape[:-2])
         fractions = onp.zeros(())
     found, failed = apply(_pinv, (a,), (_frozen(fractions.tolist()), bool(hermitian)))
@@ -298,8 +303,10 @@ def _frozen(nested: Any) -> Any:
     return tuple(_frozen(n) for n in nested) if isinstance(nested, list) else nested
 
 
-def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[Any, Any, Any, Any]:
-    """The `x` that makes `|b - a @ x|` least, of all such the shortest.
+def lstsq(
+    a: ArrayLike, b: ArrayLike, rcond: float | None = None
+) -> "tuple[ndarray, ndarray, ndarray, ndarray]":
+    """Solve a linear least-squares problem: the shortest `x` that minimizes `|b - a @ x|`.
 
     Parameters
     ----------
@@ -346,8 +353,10 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[Any, 
     return x, squared, rank, s
 
 
-def matrix_rank(A: ArrayLike, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
-    """How many singular values are above a tolerance.
+def matrix_rank(
+    A: ArrayLike, tol: Any = None, hermitian: bool = False, *, rtol: Any = None
+) -> "ndarray":
+    """Compute the rank of a matrix: the number of singular values above a tolerance.
 
     Parameters
     ----------
@@ -356,7 +365,7 @@ def matrix_rank(A: ArrayLike, tol: Any = None, hermitian: bool = False, *, rtol:
     tol : float or array_like, optional
         The tolerance.
     hermitian : bool
-        Whether `A` is Hermitian, which is faster.
+        True if `A` is Hermitian, which is faster.
     rtol : float or array_like, optional
         The tolerance as a fraction of the largest singular value; if neither is given, the larger
         side times the machine epsilon.
@@ -382,15 +391,15 @@ def matrix_rank(A: ArrayLike, tol: Any = None, hermitian: bool = False, *, rtol:
     return count_nonzero(s > tol, axis=-1)
 
 
-def cond(x: ArrayLike, p: Any = None) -> Any:
-    """Condition number: the norm of a matrix times that of its inverse.
+def cond(x: ArrayLike, p: Any = None) -> "ndarray":
+    """Compute the condition number: the norm of a matrix times that of its inverse.
 
     Parameters
     ----------
     x : array_like
         A matrix, or a stack of them.
     p : {None, 1, -1, 2, -2, inf, -inf, 'fro', 'nuc'}
-        Which norm; None is the 2-norm.
+        Kind of norm; None is the 2-norm.
 
     Examples
     --------
@@ -401,28 +410,28 @@ def cond(x: ArrayLike, p: Any = None) -> Any:
     if x.ndim >= 2 and 0 in x.shape[-2:]:
         raise LinAlgError("cond is not defined on empty arrays")
     x = stacked(x)
-    with onp.errstate(all="ignore"):  # zero divided by zero is what it finds below
+    with onp.errstate(all="ignore"):  # 0 / 0 is handled below
         if p is None or p in (2, -2):
             s = svdvals(x)
             found = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
         else:
             found = norm(x, p, (-2, -1)) * norm(apply(_inv, (stacked(x, True),))[0], p, (-2, -1))
-    undefined = (found != found) & ~(x != x).any(axis=(-2, -1))  # only nan differs from itself
+    undefined = (found != found) & ~(x != x).any(axis=(-2, -1))  # NaN != NaN
     return handles.as_scalar(where(undefined, full((), onp.inf, found.dtype), found))
 
 
 # --- products -------------------------------------------------------------------------------------
 
 
-def multi_dot(arrays: Sequence[ArrayLike], *, out: Any = None) -> Any:
-    """The product of several matrices, in the order that costs least.
+def multi_dot(arrays: Sequence[ArrayLike], *, out: Out = None) -> "ndarray":
+    """Multiply several matrices in the cheapest order.
 
     Parameters
     ----------
     arrays : sequence of array_like
         Matrices; the first and the last may be vectors.
     out : ndarray, optional
-        Where the result is written.
+        Array to write the result into.
 
     Examples
     --------
@@ -456,8 +465,9 @@ def multi_dot(arrays: Sequence[ArrayLike], *, out: Any = None) -> Any:
 
 
 def _cheapest(sizes: list[int]) -> dict[tuple[int, int], int]:
-    """For each chain of factors behind which of them to split it; factor i has the shape (sizes[i],
-    sizes[i + 1]).
+    """Find the split of each chain of factors with the least cost (dynamic programming).
+
+    Factor i has the shape (sizes[i], sizes[i + 1]).
     """
     count = len(sizes) - 1
     cost = {(i, i): 0 for i in range(count)}
@@ -478,8 +488,8 @@ def _cheapest(sizes: list[int]) -> dict[tuple[int, int], int]:
     return split
 
 
-def matmul(x1: ArrayLike, x2: ArrayLike, /) -> Any:
-    """Matrix product, as `np.matmul`.
+def matmul(x1: ArrayLike, x2: ArrayLike, /) -> "ndarray":
+    """Compute the matrix product, as `np.matmul`.
 
     Examples
     --------
@@ -489,8 +499,8 @@ def matmul(x1: ArrayLike, x2: ArrayLike, /) -> Any:
     return _products.matmul(x1, x2)
 
 
-def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Any:
-    """Inner products of vectors along an axis, as `np.vecdot`.
+def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> "ndarray":
+    """Compute inner products of vectors along an axis, as `np.vecdot`.
 
     Examples
     --------
@@ -500,8 +510,8 @@ def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Any:
     return _products.vecdot(x1, x2, axis=axis)
 
 
-def tensordot(x1: ArrayLike, x2: ArrayLike, /, *, axes: Any = 2) -> Any:
-    """Sum over pairs of axes, as `np.tensordot`.
+def tensordot(x1: ArrayLike, x2: ArrayLike, /, *, axes: Any = 2) -> "ndarray":
+    """Compute the tensor dot product over pairs of axes, as `np.tensordot`.
 
     Examples
     --------
@@ -511,8 +521,8 @@ def tensordot(x1: ArrayLike, x2: ArrayLike, /, *, axes: Any = 2) -> Any:
     return _products.tensordot(x1, x2, axes)
 
 
-def outer(x1: ArrayLike, x2: ArrayLike, /) -> Any:
-    """Every element of one vector times every element of another.
+def outer(x1: ArrayLike, x2: ArrayLike, /) -> "ndarray":
+    """Compute the outer product of two vectors.
 
     Examples
     --------
@@ -529,8 +539,8 @@ def outer(x1: ArrayLike, x2: ArrayLike, /) -> Any:
     return _products.outer(x1, x2)
 
 
-def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Any:
-    """The vector product of vectors with three elements along an axis.
+def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> "ndarray":
+    """Compute the cross product of vectors with three elements along an axis.
 
     Examples
     --------
@@ -547,8 +557,8 @@ def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Any:
     return _products.cross(x1, x2, axis=axis)
 
 
-def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike = None) -> Any:
-    """Sum of a diagonal of the matrices in the last two axes.
+def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike = None) -> "ndarray":
+    """Compute the trace: the sum of a diagonal of the matrices in the last two axes.
 
     Examples
     --------
@@ -558,8 +568,8 @@ def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike = None) -> Any:
     return _products.trace(x, offset, -2, -1, dtype)
 
 
-def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Any:
-    """A diagonal of the matrices in the last two axes, a read-only view.
+def diagonal(x: ArrayLike, /, *, offset: int = 0) -> "ndarray":
+    """Return a diagonal of the matrices in the last two axes, a read-only view.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""NumPy's own, on our arrays, which live on the host: records."""
+"""NumPy's record arrays (`np.rec`), on the host with our arrays."""
 
 import numpy.rec as _numpys
 from numpy.rec import *  # noqa: F403

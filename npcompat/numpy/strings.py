@@ -1,4 +1,4 @@
-"""NumPy's own, on our arrays, which live on the host: functions of strings in arrays."""
+"""NumPy's string functions (`np.strings`), on the host with our arrays."""
 
 import numpy.strings as _numpys
 from numpy.strings import *  # noqa: F403

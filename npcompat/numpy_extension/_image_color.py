@@ -67,9 +67,8 @@ def _normalize(xp: Any, x: Any, *, mean: tuple[float, ...], std: tuple[float, ..
 
 def channel_values(value: ArrayLike) -> tuple[float, ...]:
     """Return one number, or one for each channel, as a tuple of Python floats."""
-    return tuple(
-        map(float, onp.ravel(handles.to_host(value) if isinstance(value, Handle) else value))
-    )
+    numbers: Any = handles.to_host(value) if isinstance(value, Handle) else value
+    return tuple(map(float, onp.ravel(numbers)))
 
 
 def _per_channel(value: ArrayLike, channels: int, name: str) -> tuple[float, ...]:

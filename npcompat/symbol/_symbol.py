@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as onp
 
@@ -384,7 +384,7 @@ class Symbol(Graph, ndarray):
 
     def __getitem__(self, key: Any) -> "Symbol":
         try:
-            return super().__getitem__(key)
+            return cast("Symbol", super().__getitem__(key))
         except dims.Inconclusive as error:
             raise InferenceError(
                 f"symbol {self.name!r} of type {self.type!r}: which elements are meant is not "

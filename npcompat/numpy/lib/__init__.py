@@ -1,5 +1,6 @@
-"""NumPy's `lib`: `npyio`, `recfunctions`, `stride_tricks` and `scimath` are ours, the rest, which
-knows no arrays, is NumPy's own.
+"""NumPy's `lib` with our `npyio`, `recfunctions`, `stride_tricks` and `scimath`.
+
+The rest, which does not use arrays, is NumPy's own.
 """
 
 from numpy.lib import (

@@ -1,4 +1,4 @@
-"""NumPy's `lib.npyio`: the class of what `np.load` returns for an `.npz` file is ours."""
+"""NumPy's `lib.npyio` with our `NpzFile`, the class that `np.load` returns."""
 
 from numpy.lib.npyio import DataSource
 

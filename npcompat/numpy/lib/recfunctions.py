@@ -1,6 +1,4 @@
-"""NumPy's own, on our arrays, which live on the host: fields of records, added, dropped, renamed
-and joined.
-"""
+"""NumPy's record-field functions, on the host with our arrays: add, drop, rename, join."""
 
 import numpy.lib.recfunctions as _numpys
 from numpy.lib.recfunctions import *  # noqa: F403

@@ -1,7 +1,7 @@
-"""Views with any shape and strides: windows, and what `as_strided` makes."""
+"""Strided views: `as_strided` and sliding windows."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -11,6 +11,9 @@ from npcompat.numpy._buffers import strided
 from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._typing import ArrayLike, AxisLike
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
 
 def as_strided(
     x: ArrayLike,
@@ -18,8 +21,8 @@ def as_strided(
     strides: Sequence[int] | None = None,
     subok: bool = False,
     writeable: bool = True,
-) -> Any:
-    """A view of the array's memory with any shape and strides.
+) -> "ndarray":
+    """Return a view of the array's memory with any shape and strides.
 
     Parameters
     ----------
@@ -30,9 +33,9 @@ def as_strided(
     strides : sequence of int, optional
         Bytes from one element to the next along each axis; those of `x` if not given.
     subok : bool
-        Whether the view of an instance of a class derived from `ndarray` is one, too.
+        If True, a view of an instance of a subclass of `ndarray` is one, too.
     writeable : bool
-        Whether the view can be written; on XLA it never can where elements overlap.
+        If True, the view can be written; on XLA never where elements overlap.
 
     Raises
     ------
@@ -63,8 +66,8 @@ def sliding_window_view(
     *,
     subok: bool = False,
     writeable: bool = False,
-) -> Any:
-    """All windows of a shape over the array, as a view: the windows' axes come last.
+) -> "ndarray":
+    """Return all windows of a shape over the array, as a view; their axes come last.
 
     Parameters
     ----------
@@ -73,11 +76,11 @@ def sliding_window_view(
     window_shape : int or sequence of int
         Length of the window along each of the axes.
     axis : int or tuple of int, optional
-        Which axes the window slides over; all if not given.
+        Axes along which the window slides; all if not given.
     subok : bool
-        Whether the view of an instance of a class derived from `ndarray` is one, too.
+        If True, a view of an instance of a subclass of `ndarray` is one, too.
     writeable : bool
-        Whether the view can be written; on XLA it never can where windows overlap.
+        If True, the view can be written; on XLA never where windows overlap.
 
     Raises
     ------

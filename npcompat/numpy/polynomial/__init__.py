@@ -1,9 +1,7 @@
-"""NumPy's polynomials over our arrays: NumPy's own modules, run with our `np` in the place of
-NumPy's.
+"""NumPy's polynomial modules, run with our `np` in place of NumPy's.
 
-They are written against NumPy's public functions only, so they run on any of our backends, can be
-recorded, and return our arrays. Trailing zeros are cut off by value: most functions can't be
-compiled.
+They use NumPy's public functions only. So they run on any backend, can be recorded, and return our
+arrays. Most functions can't be compiled, because they trim trailing zeros by value.
 """
 
 import ast
@@ -28,9 +26,7 @@ _MODULES = (
 
 
 class _Ours(ast.NodeTransformer):
-    """`import numpy as np` becomes an import of ours, and NumPy's dispatch by `__array_function__`
-    ours, too.
-    """
+    """AST transformer: `import numpy as np` imports ours, array-function dispatch becomes ours."""
 
     def visit_Import(self, node: ast.Import) -> ast.Import:
         for name in node.names:
@@ -48,7 +44,7 @@ class _Ours(ast.NodeTransformer):
 
 
 def _run(name: str) -> ModuleType:
-    """One of NumPy's modules, run as a module of this package."""
+    """Run one of NumPy's modules as a module of this package."""
     spec = importlib.util.find_spec(f"numpy.polynomial.{name}")
     assert spec is not None and spec.origin is not None
     with open(spec.origin, encoding="utf-8") as file:
@@ -67,7 +63,7 @@ _text_of_numpys = _polyutils.format_float
 
 
 def _format_float(x: Any, parens: bool = False) -> str:
-    """A coefficient as text; NumPy's own function asks for the type of NumPy's scalars."""
+    """Format a coefficient; NumPy's own function checks for NumPy's scalar types."""
     return str(_text_of_numpys(handles.to_host(x)[()] if isinstance(x, Handle) else x, parens))
 
 
@@ -81,7 +77,9 @@ Laguerre: Any = _found["laguerre"].Laguerre
 
 
 def set_default_printstyle(style: str) -> None:
-    """How polynomials are printed by `str`: 'unicode', with small numbers for powers, or 'ascii'.
+    """Set the style of printed polynomials: 'unicode' or 'ascii'.
+
+    'unicode' prints powers as superscripts.
 
     Examples
     --------

@@ -1,7 +1,6 @@
-"""np.random: generators, bit generators, seeds, and the functions that draw from the default
-stream.
+"""Random numbers: generators, bit generators, seeds, and functions on a default stream.
 
-Signatures, distributions and errors are NumPy's; the numbers are not: a stream is Threefry's, a key
+Signatures, distributions and errors are NumPy's; the numbers are not. A stream is Threefry's, a key
 and a counter, which gives the same numbers on every backend, eager and compiled.
 """
 

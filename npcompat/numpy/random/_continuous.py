@@ -1,13 +1,17 @@
 """Continuous distributions.
 
-Each is one operator, differentiable in its parameters: the pathwise derivative of the sample.
+Each is one operator. Gradients with respect to parameters are pathwise derivatives of the sample
+(reparameterization).
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from npcompat.numpy._typing import ArrayLike, DTypeLike, ShapeLike
+from npcompat.numpy._typing import ArrayLike, DTypeLike, Out, ShapeLike
 from npcompat.numpy.random._parameters import check, parameter
 from npcompat.numpy.random._sampling import Sampler, float_op
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 _beta = float_op("beta")
 _chisquare = float_op("chisquare")
@@ -34,7 +38,7 @@ _weibull = float_op("weibull", begins=True)
 
 
 class Continuous(Sampler):
-    """Samples of continuous distributions.
+    """Mixin of continuous distributions.
 
     Each method takes its parameters, which broadcast, and then
 
@@ -56,9 +60,9 @@ class Continuous(Sampler):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """Beta distribution: density proportional to x**(a - 1) * (1 - x)**(b - 1) on [0, 1].
+        out: Out = None,
+    ) -> "ndarray":
+        """Beta distribution: density proportional to x**(a-1) * (1-x)**(b-1) on [0, 1].
 
         Examples
         --------
@@ -78,8 +82,8 @@ class Continuous(Sampler):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
+        out: Out = None,
+    ) -> "ndarray":
         """Chi-square distribution: the sum of `df` squares of standard normal variates.
 
         Examples
@@ -99,8 +103,8 @@ class Continuous(Sampler):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
+        out: Out = None,
+    ) -> "ndarray":
         """Exponential distribution with mean `scale`.
 
         Examples
@@ -121,9 +125,9 @@ class Continuous(Sampler):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """Fisher's F distribution with degrees of freedom of numerator and denominator.
+        out: Out = None,
+    ) -> "ndarray":
+        """F distribution (Fisher) with degrees of freedom of numerator and denominator.
 
         Examples
         --------
@@ -144,8 +148,8 @@ class Continuous(Sampler):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
+        out: Out = None,
+    ) -> "ndarray":
         """Gamma distribution with mean `shape * scale`.
 
         Examples
@@ -167,9 +171,9 @@ class Continuous(Sampler):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """Gumbel distribution of the largest of many, with mode `loc`.
+        out: Out = None,
+    ) -> "ndarray":
+        """Gumbel distribution (extreme value type I) with mode `loc`.
 
         Examples
         --------
@@ -189,9 +193,9 @@ class Continuous(Sampler):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """Laplace distribution, exponential on both sides of `loc`.
+        out: Out = None,
+    ) -> "ndarray":
+        """Laplace (double exponential) distribution around `loc`.
 
         Examples
         --------
@@ -211,8 +215,8 @@ class Continuous(Sampler):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
+        out: Out = None,
+    ) -> "ndarray":
         """Logistic distribution with mean `loc`.
 
         Examples
@@ -233,9 +237,9 @@ class Continuous(Sampler):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """Log-normal distribution: its logarithm is normal with this mean and standard deviation.
+        out: Out = None,
+    ) -> "ndarray":
+        """Log-normal distribution; mean and sigma are those of the logarithm.
 
         Examples
         --------
@@ -255,9 +259,11 @@ class Continuous(Sampler):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """Noncentral chi-square distribution; differentiable in `df`, and in `nonc` where `df` > 1.
+        out: Out = None,
+    ) -> "ndarray":
+        """Noncentral chi-square distribution.
+
+        It is differentiable in `df`, and in `nonc` where `df` > 1.
 
         Examples
         --------
@@ -279,9 +285,9 @@ class Continuous(Sampler):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """F distribution with a noncentral numerator; differentiable in `nonc` where `dfnum` > 1.
+        out: Out = None,
+    ) -> "ndarray":
+        """Noncentral F distribution; differentiable in `nonc` where `dfnum` > 1.
 
         Examples
         --------
@@ -303,9 +309,9 @@ class Continuous(Sampler):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """Normal distribution with mean `loc` and standard deviation `scale`.
+        out: Out = None,
+    ) -> "ndarray":
+        """Normal (Gaussian) distribution with mean `loc` and standard deviation `scale`.
 
         Examples
         --------
@@ -324,9 +330,9 @@ class Continuous(Sampler):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """Pareto distribution of the second kind (Lomax), from 0 on: (1 + x)**-a lies above x.
+        out: Out = None,
+    ) -> "ndarray":
+        """Pareto II (Lomax) distribution, from 0 on: (1 + x)**-a lies above x.
 
         Examples
         --------
@@ -345,8 +351,8 @@ class Continuous(Sampler):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
+        out: Out = None,
+    ) -> "ndarray":
         """Power distribution: density a * x**(a - 1) on [0, 1].
 
         Examples
@@ -366,8 +372,8 @@ class Continuous(Sampler):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
+        out: Out = None,
+    ) -> "ndarray":
         """Rayleigh distribution: the length of a vector of two normal components.
 
         Examples
@@ -386,8 +392,8 @@ class Continuous(Sampler):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
+        out: Out = None,
+    ) -> "ndarray":
         """Cauchy distribution with mode 0.
 
         Examples
@@ -405,8 +411,8 @@ class Continuous(Sampler):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
+        out: Out = None,
+    ) -> "ndarray":
         """Student's t distribution with `df` degrees of freedom.
 
         Examples
@@ -428,8 +434,8 @@ class Continuous(Sampler):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
+        out: Out = None,
+    ) -> "ndarray":
         """Triangular distribution on [left, right] with its peak at `mode`.
 
         Examples
@@ -452,10 +458,11 @@ class Continuous(Sampler):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """Uniform distribution on [low, high); the arguments after the bounds are those of every
-        distribution.
+        out: Out = None,
+    ) -> "ndarray":
+        """Uniform distribution on [low, high).
+
+        The arguments after the bounds are those of every distribution.
 
         Parameters
         ----------
@@ -466,9 +473,9 @@ class Continuous(Sampler):
         dtype : dtype, optional
             A float dtype; the default float if not given.
         device, ctx : Device or str, optional
-            Where to place the result.
+            Device of the result.
         out : ndarray, optional
-            Where the result is written.
+            Array to write the result into.
 
         Examples
         --------
@@ -477,12 +484,12 @@ class Continuous(Sampler):
         >>> bool((x >= 2).all() and (x < 3).all())
         True
         """
-        low, high = parameter(low), parameter(high)
-        length = high - low
+        below, above = parameter(low), parameter(high)
+        length = above - below
         check("high - low", "finite", length, kind=OverflowError)
         if not self._legacy:
             check("high - low", "nonnegative", length)
-        return self._floats(_uniform, (low, high), size, dtype, device, ctx, out)
+        return self._floats(_uniform, (below, above), size, dtype, device, ctx, out)
 
     def vonmises(
         self,
@@ -493,8 +500,8 @@ class Continuous(Sampler):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
+        out: Out = None,
+    ) -> "ndarray":
         """Von Mises distribution of angles in [-pi, pi], around `mu` with concentration `kappa`.
 
         Examples
@@ -515,8 +522,8 @@ class Continuous(Sampler):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
+        out: Out = None,
+    ) -> "ndarray":
         """Wald (inverse Gaussian) distribution.
 
         Examples
@@ -537,8 +544,8 @@ class Continuous(Sampler):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
+        out: Out = None,
+    ) -> "ndarray":
         """Weibull distribution with shape `a` and scale 1.
 
         Examples

@@ -1,10 +1,13 @@
 """Discrete distributions of numbers; samples are int64."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from npcompat.numpy._typing import ArrayLike, ShapeLike
+from npcompat.numpy._typing import ArrayLike, Out, ShapeLike
 from npcompat.numpy.random._parameters import check, parameter, whole
 from npcompat.numpy.random._sampling import Sampler, count_op
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 _binomial = count_op("binomial")
 _geometric = count_op("geometric")
@@ -16,7 +19,7 @@ _zipf = count_op("zipf")
 
 
 class Counts(Sampler):
-    """Samples of discrete distributions; see `Continuous` for the arguments after the parameters."""
+    """Mixin of discrete distributions; see `Continuous` for the arguments after the parameters."""
 
     _legacy = False
 
@@ -28,9 +31,9 @@ class Counts(Sampler):
         *,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """Numbers of successes in `n` trials of probability `p`.
+        out: Out = None,
+    ) -> "ndarray":
+        """Binomial distribution: successes in `n` trials of probability `p`.
 
         Examples
         --------
@@ -49,9 +52,9 @@ class Counts(Sampler):
         *,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """Numbers of the trials that succeed first, with probability `p` each.
+        out: Out = None,
+    ) -> "ndarray":
+        """Geometric distribution: the number of the first successful trial, probability `p`.
 
         Examples
         --------
@@ -71,10 +74,11 @@ class Counts(Sampler):
         *,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """How many are good in a sample of `nsample`, drawn from `ngood` and `nbad` without
-        replacement.
+        out: Out = None,
+    ) -> "ndarray":
+        """Hypergeometric distribution: good ones in a sample without replacement.
+
+        The sample of `nsample` is drawn from `ngood` and `nbad`.
 
         Examples
         --------
@@ -98,8 +102,8 @@ class Counts(Sampler):
         *,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
+        out: Out = None,
+    ) -> "ndarray":
         """Logarithmic series distribution: k has a probability proportional to p**k / k.
 
         Examples
@@ -119,9 +123,11 @@ class Counts(Sampler):
         *,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """Numbers of failures before `n` successes of probability `p`; `n` need not be whole.
+        out: Out = None,
+    ) -> "ndarray":
+        """Negative binomial distribution: failures before `n` successes.
+
+        The probability of success is `p`; `n` need not be an integer.
 
         Examples
         --------
@@ -149,8 +155,8 @@ class Counts(Sampler):
         *,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
+        out: Out = None,
+    ) -> "ndarray":
         """Poisson distribution with mean `lam`.
 
         Examples
@@ -170,8 +176,8 @@ class Counts(Sampler):
         *,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
+        out: Out = None,
+    ) -> "ndarray":
         """Zipf distribution: k has a probability proportional to k**-a.
 
         Examples

@@ -1,10 +1,10 @@
-"""`Generator`, what new programs draw from."""
+"""`Generator`, the class for new programs."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
-from npcompat.numpy._typing import ArrayLike, DTypeLike, ShapeLike
+from npcompat.numpy._typing import ArrayLike, DTypeLike, Out, ShapeLike
 from npcompat.numpy.random._continuous import Continuous, _exponential, _gamma, _normal, _uniform
 from npcompat.numpy.random._counts import Counts
 from npcompat.numpy.random._integers import integers
@@ -14,17 +14,20 @@ from npcompat.numpy.random._sampling import check_out
 from npcompat.numpy.random._vectors import Vectors
 from npcompat.numpy.random.bit_generator import PCG64, BitGenerator, bit_generator
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
 
 class Generator(Continuous, Counts, Vectors, Orders):
-    """Random numbers of many distributions, from the stream of a bit generator.
+    """Random generator of many distributions, over the stream of a bit generator.
 
-    Where NumPy's methods have `dtype=np.float64`, these have `dtype=float`, which is the default
+    Methods that have `dtype=np.float64` in NumPy have `dtype=float` here, which is the default
     float.
 
     Parameters
     ----------
     bit_generator : BitGenerator
-        What begins the stream; `default_rng` makes one from a seed.
+        Source of the stream; `default_rng` creates one from a seed.
 
     Examples
     --------
@@ -45,12 +48,12 @@ class Generator(Continuous, Counts, Vectors, Orders):
 
     @property
     def bit_generator(self) -> BitGenerator:
-        """What the generator draws from."""
+        """Bit generator of the stream."""
         bits: BitGenerator = self._bit_generator
         return bits
 
     def spawn(self, n_children: int) -> "list[Generator]":
-        """Generators of independent streams.
+        """Return generators of independent streams.
 
         Examples
         --------
@@ -66,7 +69,7 @@ class Generator(Continuous, Counts, Vectors, Orders):
     def __repr__(self) -> str:
         return f"{self} at 0x{id(self):X}"
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self._bit_generator,), None
 
     # --- numbers
@@ -75,12 +78,12 @@ class Generator(Continuous, Counts, Vectors, Orders):
         self,
         size: ShapeLike | None = None,
         dtype: DTypeLike = float,
-        out: Any = None,
+        out: Out = None,
         *,
         device: Any = None,
         ctx: Any = None,
-    ) -> Any:
-        """Uniform on [0, 1).
+    ) -> "ndarray":
+        """Uniform distribution on [0, 1).
 
         Examples
         --------
@@ -94,12 +97,12 @@ class Generator(Continuous, Counts, Vectors, Orders):
         self,
         size: ShapeLike | None = None,
         dtype: DTypeLike = float,
-        out: Any = None,
+        out: Out = None,
         *,
         device: Any = None,
         ctx: Any = None,
-    ) -> Any:
-        """Normal with mean 0 and standard deviation 1.
+    ) -> "ndarray":
+        """Normal distribution with mean 0 and standard deviation 1.
 
         Examples
         --------
@@ -114,13 +117,14 @@ class Generator(Continuous, Counts, Vectors, Orders):
         size: ShapeLike | None = None,
         dtype: DTypeLike = float,
         method: str = "zig",
-        out: Any = None,
+        out: Out = None,
         *,
         device: Any = None,
         ctx: Any = None,
-    ) -> Any:
-        """Exponential with mean 1; both methods, 'zig' and 'inv', are the inversion of the
-        distribution.
+    ) -> "ndarray":
+        """Exponential distribution with mean 1.
+
+        Both methods, 'zig' and 'inv', are the inversion of the CDF.
 
         Examples
         --------
@@ -137,12 +141,12 @@ class Generator(Continuous, Counts, Vectors, Orders):
         shape: ArrayLike,
         size: ShapeLike | None = None,
         dtype: DTypeLike = float,
-        out: Any = None,
+        out: Out = None,
         *,
         device: Any = None,
         ctx: Any = None,
-    ) -> Any:
-        """Gamma with scale 1.
+    ) -> "ndarray":
+        """Gamma distribution with scale 1.
 
         Examples
         --------
@@ -164,10 +168,11 @@ class Generator(Continuous, Counts, Vectors, Orders):
         *,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """Integers that are uniform on [low, high), on [low, high] if `endpoint`; from 0 to `low`
-        if `high` is not given.
+        out: Out = None,
+    ) -> "ndarray":
+        """Uniform integers on [low, high), on [low, high] if `endpoint`.
+
+        They start from 0 and end at `low` if `high` is not given.
 
         Examples
         --------
@@ -193,17 +198,18 @@ class Generator(Continuous, Counts, Vectors, Orders):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """Normal vectors with a mean and a covariance; differentiable in both.
+        out: Out = None,
+    ) -> "ndarray":
+        """Multivariate normal distribution; differentiable in mean and covariance.
 
-        The methods 'svd' and 'eigh' are the same, the symmetric square root of the covariance, and
-        take semidefinite ones; 'cholesky' takes positive definite ones, and is faster. See
-        `np.random.multivariate_normal`.
+        The methods 'svd' and 'eigh' both take the symmetric square root of the covariance,
+        which may be semidefinite. 'cholesky' requires a positive definite one, and is
+        faster. See `np.random.multivariate_normal`.
 
         Examples
         --------
-        >>> np.random.default_rng(0).multivariate_normal([0, 1], [[2, 1], [1, 2]], 3, method="cholesky").shape
+        >>> rng = np.random.default_rng(0)
+        >>> rng.multivariate_normal([0, 1], [[2, 1], [1, 2]], 3, method="cholesky").shape
         (3, 2)
         """
         placement = device if device is not None else ctx
@@ -220,14 +226,16 @@ class Generator(Continuous, Counts, Vectors, Orders):
         *,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """How many of a sample, drawn without replacement, have each colour.
+        out: Out = None,
+    ) -> "ndarray":
+        """Multivariate hypergeometric distribution.
+
+        A sample is the number of each colour among those drawn without replacement.
 
         Parameters
         ----------
         colors : (n,) array_like of int
-            How many there are of each colour.
+            Number of each colour.
         nsample : int
             Size of the sample.
         size : int or tuple of int, optional
@@ -259,9 +267,9 @@ class Generator(Continuous, Counts, Vectors, Orders):
         *,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """Elements of an array (or of a range) at random.
+        out: Out = None,
+    ) -> "ndarray":
+        """Draw elements of an array (or of a range) at random.
 
         Parameters
         ----------
@@ -270,13 +278,14 @@ class Generator(Continuous, Counts, Vectors, Orders):
         size : int or tuple of int, optional
             Shape of the result (in place of the axis); one element if not given.
         replace : bool
-            Whether an element may be drawn more than once.
+            If True, an element may be drawn more than once.
         p : 1-d array_like, optional
             Probabilities of the elements.
         axis : int
-            Along which the elements lie.
+            Axis of the elements.
         shuffle : bool
-            Whether elements drawn without replacement come in random order, or in their own.
+            If True, elements drawn without replacement come in random order, else in
+            their own.
         device, ctx, out
             As in `uniform`.
 
@@ -295,8 +304,8 @@ class Generator(Continuous, Counts, Vectors, Orders):
             a, size, replace, p, axis, not shuffle, device if device is not None else ctx, out
         )
 
-    def permutation(self, x: Any, axis: int = 0) -> Any:
-        """A range, or a copy of an array, in random order along an axis.
+    def permutation(self, x: Any, axis: int = 0) -> "ndarray":
+        """Permute a range, or a copy of an array, at random along an axis.
 
         Examples
         --------
@@ -305,9 +314,10 @@ class Generator(Continuous, Counts, Vectors, Orders):
         """
         return self._permutation_of(x, axis)
 
-    def permuted(self, x: Any, *, axis: int | None = None, out: Any = None) -> Any:
-        """A copy of an array with its elements along an axis (None: all) in random order, another
-        one in each row.
+    def permuted(self, x: Any, *, axis: int | None = None, out: Out = None) -> "ndarray":
+        """Permute each 1-D slice along an axis independently, in a copy.
+
+        With axis None, all elements are permuted.
 
         Examples
         --------
@@ -318,7 +328,7 @@ class Generator(Continuous, Counts, Vectors, Orders):
         return self._permuted(x, axis, out)
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
-        """Bring an array or a list into random order along an axis, in place.
+        """Shuffle an array or a list in place along an axis.
 
         Examples
         --------
@@ -335,12 +345,12 @@ def _restored(bits: BitGenerator | str) -> Generator:
 
 
 def default_rng(seed: Any = None) -> Generator:
-    """A new generator.
+    """Create a new generator.
 
     Parameters
     ----------
     seed : int, sequence of int, SeedSequence, BitGenerator, Generator or RandomState, optional
-        Where its stream begins; a generator is returned as it is.
+        Seed of the stream; a generator is returned as it is.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Integers that are uniform on a range."""
+"""Uniform integers on a range."""
 
 import warnings
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ def _compute(
     dtype: Any = int64,
     closed: bool = False,
 ) -> Any:
-    """Integers that are uniform between bounds, and the counter of the next draw.
+    """Draw uniform integers between bounds; also return the counter of the next draw.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def _compute(
     high : array of int
         End of the values.
     closed : bool
-        Whether the end is a value, too.
+        If True, the end is a value, too.
     """
     return xp.random_integers(key, counter, low, high, size, dtype, closed), xp.next_counter(
         counter
@@ -83,7 +83,10 @@ def integers(
     what: str = "integers",
     legacy: bool = False,
 ) -> Any:
-    """Integers on [low, high), on [low, high] if closed, on [0, low) or [0, low] if `high` is None."""
+    """Draw uniform integers on [low, high), or [low, high] if closed.
+
+    If `high` is None, they are on [0, low) or [0, low].
+    """
     wanted = onp.dtype(dtype)
     if wanted.kind not in "iub":
         raise TypeError(f"Unsupported dtype {wanted!r} for {what}")
@@ -111,10 +114,11 @@ def integers(
     else:
         included = closed
         if not isinstance(high, Handle):
+            # The inclusive end fits the dtype of the draw.
             high, included = (
                 _on_host(high) - (not closed),
                 True,
-            )  # the last value, which the carrier can hold
+            )
             _check_within("high", high, wanted)
         if not isinstance(low, Handle):
             low = _on_host(low)
@@ -127,7 +131,7 @@ def integers(
 
 
 def full_range(sampler: Sampler, size: Any) -> Any:
-    """Uniform uint64."""
+    """Draw uniform uint64."""
     return sampler._draw(
         _integers,
         (0, onp.asarray(2**64 - 1, _uint64)),
@@ -137,7 +141,7 @@ def full_range(sampler: Sampler, size: Any) -> Any:
 
 
 def _known(bound: Any) -> Any:
-    """A bound; an array of objects, whose integers may have any length, as NumPy's."""
+    """Convert a bound; object arrays, whose integers may have any length, stay NumPy's."""
     return (
         bound
         if not isinstance(bound, Handle) or on_devices(bound.dtype)
@@ -146,7 +150,7 @@ def _known(bound: Any) -> Any:
 
 
 def _on_host(bound: Any) -> Any:
-    """A bound as a Python int, or as an array of them, which have no limits."""
+    """Convert a bound to a Python int or an array of them, which have no limits."""
     if isinstance(bound, int):
         return bound
     array = onp.asarray(bound)
@@ -167,7 +171,7 @@ def _limits(dtype: onp.dtype[Any]) -> tuple[int, int]:
 
 
 def _any(truths: Any) -> bool:
-    """Whether any of them holds; one bool takes NumPy several microseconds."""
+    """Return True if any element is true; a single bool skips NumPy's microseconds."""
     return truths if truths is True or truths is False else bool(onp.any(truths))
 
 
@@ -193,8 +197,9 @@ def _check_within(name: str, bound: Any, dtype: onp.dtype[Any]) -> None:
 
 
 def _check_arrays(low: Any, high: Any, dtype: onp.dtype[Any], included: bool, closed: bool) -> None:
-    """Check bounds of which at least one is an array of ours; whether the end is a value now, and
-    whether it was when it was given.
+    """Check bounds of which at least one is an array of ours.
+
+    Returns two bools: the end is a value now, and it was one when it was given.
     """
     smallest, largest = _limits(dtype)
     if dtype.itemsize < 8:

@@ -1,4 +1,4 @@
-"""Elements at random: choices, permutations, shuffles."""
+"""Random choices, permutations and shuffles."""
 
 import builtins
 import warnings
@@ -36,32 +36,32 @@ def _choice_compute(
     replace: bool = True,
     ordered: bool = False,
 ) -> Any:
-    """Numbers below n, and the counter of the next draw.
+    """Draw numbers below n; also return the counter of the next draw.
 
     Parameters
     ----------
     *probabilities : array
         One for each number; they are equal if not given.
     n : int
-        How many numbers there are.
+        Number of values to draw from.
     size : tuple of int
         Shape of the sample.
     replace : bool
-        Whether a number may be drawn again.
+        If True, draw with replacement.
     ordered : bool
-        Whether numbers that are drawn once ascend.
+        If True, numbers drawn without replacement ascend.
     """
     p = probabilities[0] if probabilities else None
     return xp.random_choice(key, counter, p, n, size, replace, ordered), xp.next_counter(counter)
 
 
 def _permutation_compute(xp: Any, key: Any, counter: Any, *, n: int = 1) -> Any:
-    """The numbers below n in random order, and the counter of the next draw.
+    """Permute the numbers below n; also return the counter of the next draw.
 
     Parameters
     ----------
     n : int
-        How many numbers there are.
+        Number of values to draw from.
     """
     return xp.random_permutation(key, counter, n), xp.next_counter(counter)
 
@@ -71,9 +71,7 @@ def _permuted_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolut
 
 
 def _permuted_compute(xp: Any, key: Any, counter: Any, a: Any, *, axis: Any = None) -> Any:
-    """The elements in random order along an axis, each line in its own, and the counter of the next
-    draw.
-    """
+    """Permute each line along an axis; also return the counter of the next draw."""
     return xp.random_permuted(key, counter, a, axis), xp.next_counter(counter)
 
 
@@ -90,12 +88,12 @@ _permuted = operator(
 
 
 class Orders(Sampler):
-    """Elements of arrays and sequences at random."""
+    """Mixin of random choices, permutations and shuffles."""
 
     _legacy = False
 
     def bytes(self, length: int) -> builtins.bytes:
-        """Random bytes.
+        """Return random bytes.
 
         Examples
         --------
@@ -154,7 +152,7 @@ class Orders(Sampler):
                 raise ValueError("out must have the same shape as x")
         if dtypes.on_devices(x.dtype):
             drawn = self._draw(_permuted, (x,), (along,))
-        # the places of the elements are brought into order, where the elements themselves can't be
+        # host dtypes: permute indices, then gather
         else:
             drawn = take(x, self._draw(_permuted, (arange(x.size).reshape(x.shape),), (along,)))
         if out is None:
@@ -212,7 +210,8 @@ class Orders(Sampler):
                 size is None,
             )
         if size is None and out is None and not dtypes.on_devices(pool.dtype):
-            return pool[(*[slice(None)] * axis, int(chosen))]  # an element as it is, whatever it is
+            # Return the element itself, of any type.
+            return pool[(*[slice(None)] * axis, int(chosen))]
         if size is None or shape:
             return finish(take(pool, chosen, axis=axis), out, "choice")
         return finish(squeeze(take(pool, chosen.reshape(1), axis=axis), axis), out, "choice")

@@ -1,8 +1,7 @@
-"""What parameters of distributions must be: NumPy's conditions and texts, by names that the methods
-refer to.
+"""Checks of distribution parameters: NumPy's conditions and error messages, by name.
 
-Values on the host and scalars are looked at directly; of arrays on a device only the answer is
-read; in a compiled function the program flags what is wrong when it runs.
+Values on the host and scalars are checked directly. For arrays on a device only the answer is read.
+In a compiled function the program flags wrong values when it runs.
 """
 
 from collections.abc import Callable
@@ -69,22 +68,22 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     "no negative": (lambda xp, p: p < 0, "robabilities are not non-negative"),
     "a sum of one": (lambda xp, p: abs(p.sum() - 1) > onp.sqrt(onp.finfo(p.dtype).eps), "{name}"),
 }
-"""By name: which values are wrong, and the text of the ValueError."""
+"""For each name, a predicate of wrong values and the message of the ValueError."""
 
 
 def _slack(p: Any) -> float:
-    # Where float32 is the default, probabilities are rounded to it.
+    # Probabilities are rounded to float32 where that is the default.
     return 1e-12 if p.dtype.itemsize > 4 or modes.current().numpy_dtypes else 1e-6
 
 
 @operator("_npi_random_wrong", differentiable=False, pattern="reduction")
 def _wrong(xp: Any, *parameters: Any, condition: str) -> Any:
-    """Whether a condition on parameters is violated anywhere.
+    """Return True if parameters violate a condition anywhere.
 
     Parameters
     ----------
     *parameters : array
-        What the condition is about.
+        Parameters to check.
     condition : str
         Name of the condition.
     """
@@ -96,7 +95,7 @@ _NUMBERS = frozenset((int, float))
 
 @lru_cache(maxsize=1024, typed=True)
 def _fits(condition: str, *numbers: Any) -> bool:
-    """Whether numbers of Python's meet a condition; most are those of the last call."""
+    """Return True if Python numbers meet a condition; most are those of the last call."""
     return not onp.any(WRONG[condition][0](onp, *[onp.asarray(from_attr(n)) for n in numbers]))
 
 
@@ -107,7 +106,7 @@ def check(
     kind: type[Exception] = ValueError,
     prefix: str = "",
 ) -> None:
-    """Raise an error if parameters violate a condition; `name` is what the text calls them."""
+    """Raise ValueError if parameters violate a condition; `name` is used in the message."""
     if _NUMBERS.issuperset(map(type, parameters)) and _fits(condition, *map(as_attr, parameters)):
         return
     wrong, text = WRONG[condition]
@@ -120,7 +119,7 @@ def check(
 
 
 def parameter(x: Any) -> Any:
-    """A parameter as an array of real numbers, or as a Python number."""
+    """Convert a parameter to an array of real numbers, or a Python number."""
     if type(x) in (int, float, bool):
         return x
     if isinstance(x, Handle):
@@ -138,8 +137,9 @@ def parameter(x: Any) -> Any:
 
 
 def whole(x: Any, truncated: bool = False) -> Any:
-    """A parameter that counts something: a number is truncated, an array must have an integer dtype
-    if it is not `truncated`, too.
+    """Convert a count: a number is truncated, an array must have an integer dtype.
+
+    With `truncated`, an array is truncated, too.
     """
     if isinstance(x, Handle):
         if truncated and x.dtype.kind == "f":
@@ -156,8 +156,9 @@ def whole(x: Any, truncated: bool = False) -> Any:
 
 
 def _safely(dtype: Any, wanted: Any) -> None:
-    """Raise what NumPy raises for arrays that would lose something; other types of floats lose
-    nothing that counts.
+    """Raise NumPy's error for arrays whose cast loses information.
+
+    Casts between floats are exempt.
     """
     if not onp.can_cast(dtype, wanted, "safe") and not (
         dtypes.is_float(dtype) and wanted is onp.float64

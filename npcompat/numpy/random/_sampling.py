@@ -1,6 +1,4 @@
-"""What all distributions share: the operators' form, and the way of a draw from its arguments to
-the result.
-"""
+"""Operators of distributions, and the path from a draw's arguments to its result."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,12 +22,12 @@ int64, float64 = onp.dtype("int64"), onp.dtype("float64")
 
 
 def _sampled(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    """Parameters are floats of the sample's dtype."""
+    """Type rule of floats: parameters have the sample's dtype."""
     return [None, None, *[attrs["dtype"]] * (len(types) - 2)], (attrs["dtype"], int64)
 
 
 def _counted(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    """Samples are int64, and parameters have 64 bits, so that counts are exact."""
+    """Type rule of counts: samples are int64; 64-bit parameters keep counts exact."""
     return [
         None,
         None,
@@ -38,17 +36,17 @@ def _counted(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 
 def float_op(name: str, begins: bool = False, exact: bool = False) -> Op:
-    """The operator of a continuous distribution: the kernel `random_<name>`, whose last attributes
-    are size and dtype.
+    """Declare the operator of a continuous distribution, with kernel `random_<name>`.
 
-    `begins` says that each number is made of its own bits, so that a sample is the beginning of
-    each longer one; `exact`, that it is so to the bit for a single number, too.
+    The last attributes of the kernel are size and dtype. `begins` promises that each number
+    comes from its own bits, so that a sample is a prefix of each longer one. `exact` promises
+    that this holds bit for bit for a single number, too.
     """
 
     def compute(
         xp: Any, key: Any, counter: Any, *parameters: Any, size: Any = None, dtype: Any = None
     ) -> Any:
-        """A sample of the distribution, and the counter of the next draw."""
+        """Draw a sample; also return the counter of the next draw."""
         return getattr(xp, f"random_{name}")(
             key, counter, *parameters, size, dtype
         ), xp.next_counter(counter)
@@ -64,12 +62,13 @@ def float_op(name: str, begins: bool = False, exact: bool = False) -> Op:
 
 
 def count_op(name: str) -> Op:
-    """The operator of a discrete distribution: the kernel `random_<name>`, whose last attribute is
-    size.
+    """Declare the operator of a discrete distribution, with kernel `random_<name>`.
+
+    The last attribute of the kernel is size.
     """
 
     def compute(xp: Any, key: Any, counter: Any, *parameters: Any, size: Any = None) -> Any:
-        """A sample of the distribution, and the counter of the next draw."""
+        """Draw a sample; also return the counter of the next draw."""
         return getattr(xp, f"random_{name}")(key, counter, *parameters, size), xp.next_counter(
             counter
         )
@@ -87,7 +86,7 @@ def count_op(name: str) -> Op:
 
 
 def size_of(size: Any, out: Any = None) -> tuple[int, ...] | None:
-    """The `size=` of a call as a tuple; that of `out` if only this is given."""
+    """Return `size=` as a tuple; the shape of `out` if only that is given."""
     shape = None if size is None else as_shape(size)
     if shape is not None and any(n < 0 for n in shape):
         raise ValueError("negative dimensions are not allowed")
@@ -99,7 +98,7 @@ def size_of(size: Any, out: Any = None) -> tuple[int, ...] | None:
 
 
 def check_size(size: tuple[int, ...] | None, parameters: tuple[Any, ...]) -> None:
-    """Raise what NumPy raises for parameters that don't fit together, or don't fit the size."""
+    """Raise NumPy's error if parameters don't broadcast to each other or to the size."""
     shapes = [getattr(p, "shape", ()) for p in parameters]
     if not any(shapes):
         return
@@ -112,7 +111,7 @@ def check_size(size: tuple[int, ...] | None, parameters: tuple[Any, ...]) -> Non
 
 
 def float_dtype(dtype: Any, what: str) -> onp.dtype[Any]:
-    """The dtype of a sample of floats: None and Python's `float` mean the default."""
+    """Return the dtype of a float sample: None and Python's `float` mean the default."""
     if dtype is None:
         return dtypes.default_float()
     wanted = dtypes.canonical(dtype)
@@ -122,9 +121,7 @@ def float_dtype(dtype: Any, what: str) -> onp.dtype[Any]:
 
 
 def check_out(out: Any, order: str | None = None) -> None:
-    """Refuse an array that NumPy would not fill: it draws into memory, in any order but without
-    gaps, or in C order.
-    """
+    """Raise NumPy's error for an `out` that is not contiguous, or not in C order."""
     if isinstance(out, Handle | onp.ndarray):
         flags: Any = out.flags  # type: ignore[union-attr]
         if not flags.writeable or not (
@@ -138,7 +135,7 @@ def check_out(out: Any, order: str | None = None) -> None:
 
 
 class Sampler:
-    """Something with a bit generator, that draws from its stream."""
+    """Base of random generators: draws from the stream of a bit generator."""
 
     _bit_generator: Any
 
@@ -155,7 +152,7 @@ class Sampler:
         device: Any = None,
         scalar: bool = False,
     ) -> Any:
-        """What an operator draws; `scalar` says that a single number is one, no array without axes."""
+        """Draw by an operator; with `scalar` a single number is a scalar, not a 0-d array."""
         with placed_on(device):
             drawn = handles.wrap(self._stream.draw(op, operands, attrs))
             return handles.as_scalar(drawn) if scalar else drawn
@@ -170,7 +167,7 @@ class Sampler:
         ctx: Any = None,
         out: Any = None,
     ) -> Any:
-        """A sample of a continuous distribution."""
+        """Draw a sample of a continuous distribution."""
         what = op.name.removeprefix("_npi_random_")
         shape = size_of(size, out)
         check_size(shape, parameters)
@@ -200,7 +197,7 @@ class Sampler:
         ctx: Any = None,
         out: Any = None,
     ) -> Any:
-        """A sample of a discrete distribution."""
+        """Draw a sample of a discrete distribution."""
         shape = size_of(size, out)
         check_size(shape, parameters)
         drawn = self._draw(

@@ -1,8 +1,8 @@
-"""Distributions of vectors, which lie along the last axis of a sample."""
+"""Multivariate distributions; vectors lie along the last axis of a sample."""
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -14,10 +14,13 @@ from npcompat.numpy import linalg
 from npcompat.numpy._checks import flagged
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._diagonals import diagonal
-from npcompat.numpy._typing import ArrayLike, DTypeLike, ShapeLike
+from npcompat.numpy._typing import ArrayLike, DTypeLike, Out, ShapeLike
 from npcompat.numpy._ufunc import finish
 from npcompat.numpy.random._parameters import check, parameter, whole
 from npcompat.numpy.random._sampling import Sampler, count_op, float_dtype, float_op, int64, size_of
+
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
 
 _dirichlet = float_op("dirichlet")
 _multinomial = count_op("multinomial")
@@ -39,7 +42,7 @@ def _normal_compute(
     method: str = "svd",
     dtype: Any = None,
 ) -> Any:
-    """Vectors of normal variates, and the counter of the next draw.
+    """Draw multivariate normal vectors; also return the counter of the next draw.
 
     Parameters
     ----------
@@ -48,7 +51,7 @@ def _normal_compute(
     cov : array
         Covariance.
     method : {'svd', 'eigh', 'cholesky'}
-        Which root of the covariance is taken.
+        Square root of the covariance.
     """
     return xp.random_multivariate_normal(
         key, counter, mean, cov, size, method, dtype
@@ -73,7 +76,7 @@ _TOO_MUCH_ROUNDED = (
 
 
 class Vectors(Sampler):
-    """Samples of distributions of vectors; `size` is the shape without the last axis."""
+    """Mixin of multivariate distributions; `size` is the shape without the last axis."""
 
     _legacy = False
 
@@ -85,9 +88,9 @@ class Vectors(Sampler):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """Dirichlet distribution of vectors whose elements add up to 1; differentiable in `alpha`.
+        out: Out = None,
+    ) -> "ndarray":
+        """Dirichlet distribution: vectors that sum to 1; differentiable in `alpha`.
 
         Examples
         --------
@@ -118,9 +121,9 @@ class Vectors(Sampler):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """Normal vectors with a mean and a covariance; differentiable in both.
+        out: Out = None,
+    ) -> "ndarray":
+        """Multivariate normal distribution; differentiable in mean and covariance.
 
         Parameters
         ----------
@@ -131,7 +134,7 @@ class Vectors(Sampler):
         size : int or tuple of int, optional
             Shape of the result without its last axis.
         check_valid : {'warn', 'raise', 'ignore'}
-            What to do if `cov` is not what it must be.  A compiled function does not warn.
+            Reaction to an invalid `cov`. A compiled function does not warn.
         tol : float
             Tolerance of the check.
         dtype, device, ctx, out
@@ -186,48 +189,49 @@ class Vectors(Sampler):
         *,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """How often each outcome occurs in `n` trials; the last one takes what the probabilities
-        leave to 1.
+        out: Out = None,
+    ) -> "ndarray":
+        """Multinomial distribution: the count of each outcome in `n` trials.
+
+        The last outcome has the remaining probability.
 
         Examples
         --------
         >>> int(np.random.multinomial(20, [0.5, 0.25, 0.25]).sum())
         20
         """
-        n, pvals = whole(n, truncated=not self._legacy), parameter(pvals)
-        dimensions = getattr(pvals, "ndim", 0)
+        n, chances = whole(n, truncated=not self._legacy), parameter(pvals)
+        dimensions = getattr(chances, "ndim", 0)
         if self._legacy:
             if getattr(n, "shape", ()):
                 raise TypeError("an integer is required")
             if dimensions != 1:
                 raise (ValueError if dimensions else TypeError)("pvals must be a 1-d sequence")
-        elif not dimensions or not pvals.shape[-1]:
+        elif not dimensions or not chances.shape[-1]:
             raise ValueError(
                 "pvals must have at least 1 dimension and the last dimension of pvals must be "
                 "greater than 0."
             )
         check("n", "nonnegative", n)
-        check("pvals", "probabilities", pvals)
+        check("pvals", "probabilities", chances)
         check(
-            _TOO_MUCH if pvals.dtype.itemsize > 4 else _TOO_MUCH_ROUNDED,
+            _TOO_MUCH if chances.dtype.itemsize > 4 else _TOO_MUCH_ROUNDED,
             "a sum of at most one",
-            pvals,
+            chances,
         )
         shape, needed = (
             size_of(size),
-            onp.broadcast_shapes(getattr(n, "shape", ()), pvals.shape[:-1]),
+            onp.broadcast_shapes(getattr(n, "shape", ()), chances.shape[:-1]),
         )
         if shape is not None and onp.broadcast_shapes(shape, needed) != shape:
             raise ValueError(
                 f"Output size {shape} is not compatible with broadcast dimensions of inputs "
                 f"{needed}."
             )
-        if not pvals.shape[-1]:
+        if not chances.shape[-1]:
             return array_like.array_of(onp.zeros((*(shape or ()), 0), onp.int64))
         return finish(
-            self._draw(_multinomial, (n, pvals), (shape,), device if device is not None else ctx),
+            self._draw(_multinomial, (n, chances), (shape,), device if device is not None else ctx),
             out,
             "multinomial",
         )
@@ -277,7 +281,7 @@ class Vectors(Sampler):
 def _check_covariance(cov: Any, check_valid: str, tol: float, method: str) -> None:
     text = "covariance is not symmetric positive-semidefinite."
     if method == "cholesky":
-        linalg.cholesky(cov)  # which raises LinAlgError
+        linalg.cholesky(cov)  # raises LinAlgError
         return
     wrong = ~(
         (abs(cov - cov.T) <= tol + tol * abs(cov)).all()

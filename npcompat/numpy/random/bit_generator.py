@@ -1,13 +1,14 @@
-"""Seeds and bit generators: ways to begin a stream.
+"""Seed sequences and bit generators.
 
-Seeds are NumPy's: `SeedSequence` gives the same words. The streams are not: the bit generators
-differ in name only, each begins a stream of Threefry (Salmon et al., 2011), whose state is a key
-and the number of the next draw.
+Seeds are NumPy's: `SeedSequence` gives the same words. The streams are not: bit generators differ
+in name only. Each starts a stream of Threefry (Salmon et al., 2011), whose state is a key and the
+number of the next draw.
 """
 
 import zlib
+from contextlib import AbstractContextManager
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast, overload
 
 import numpy as onp
 from numpy.random.bit_generator import ISeedSequence, ISpawnableSeedSequence, SeedlessSeedSequence
@@ -19,27 +20,30 @@ from npcompat.numpy._typing import DTypeLike, ShapeLike
 from npcompat.numpy.random._integers import full_range
 from npcompat.numpy.random._sampling import Sampler
 
-_JUMP = 0x9E3779B97F4A7C15  # an odd number: 2**64 jumps give as many keys
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
+_JUMP = 0x9E3779B97F4A7C15  # odd, so that 2**64 jumps give distinct keys
 
 
 def on_host(x: Any) -> Any:
-    """A seed with arrays as NumPy's, and scalars as well."""
+    """Convert arrays in a seed to NumPy's, scalars included."""
     return handles.to_host(x)[()] if isinstance(x, Handle) else x
 
 
 class SeedSequence:
-    """Entropy, mixed: from one seed, words for any number of independent streams.
+    """Seed sequence: mixes entropy into words for any number of independent streams.
 
     Parameters
     ----------
     entropy : int or sequence of int, optional
-        Where to begin; from the system's entropy if not given.
+        Seed; the system's entropy if not given.
     spawn_key : sequence of int
         The place in a tree of spawned sequences.
     pool_size : int
-        How many 32-bit words are kept.
+        Number of 32-bit words in the pool.
     n_children_spawned : int
-        How many children there are already.
+        Number of children spawned so far.
 
     Examples
     --------
@@ -64,40 +68,40 @@ class SeedSequence:
 
     @property
     def entropy(self) -> Any:
-        """Where the sequence begins."""
+        """Entropy from which the sequence is made."""
         return self._words.entropy
 
     @property
     def spawn_key(self) -> tuple[int, ...]:
-        """The place in a tree of spawned sequences."""
+        """Position in the tree of spawned sequences."""
         return self._words.spawn_key
 
     @property
     def pool_size(self) -> int:
-        """How many 32-bit words are kept."""
+        """Number of 32-bit words in the pool."""
         return self._words.pool_size
 
     @property
     def n_children_spawned(self) -> int:
-        """How many children there are."""
+        """Number of children spawned so far."""
         return self._words.n_children_spawned
 
     @property
-    def pool(self) -> Any:
-        """The mixed words."""
+    def pool(self) -> "ndarray":
+        """Pool of mixed words."""
         return array_like.array_of(onp.array(self._words.pool))
 
     @property
     def state(self) -> dict[str, Any]:
-        """What the constructor needs to make this sequence again."""
+        """Arguments of the constructor that recreate this sequence."""
         return dict(self._words.state)
 
-    def generate_state(self, n_words: int, dtype: DTypeLike = onp.uint32) -> Any:
-        """Words for the state of a generator; uint32 or uint64."""
-        return array_like.array_of(self._words.generate_state(n_words, dtype))
+    def generate_state(self, n_words: int, dtype: DTypeLike = onp.uint32) -> "ndarray":
+        """Return words for the state of a generator; uint32 or uint64."""
+        return array_like.array_of(self._words.generate_state(n_words, cast("Any", dtype)))
 
     def spawn(self, n_children: int) -> "list[SeedSequence]":
-        """Children, whose words are independent of each other's.
+        """Spawn children whose words are independent of each other's.
 
         Examples
         --------
@@ -117,12 +121,12 @@ ISpawnableSeedSequence.register(SeedSequence)
 
 
 class BitGenerator:
-    """The base of bit generators: a seed sequence, and the stream that it begins.
+    """Base of bit generators: a seed sequence and its stream.
 
     Parameters
     ----------
     seed : int, sequence of int or SeedSequence, optional
-        Where the stream begins; from the system's entropy if not given.
+        Seed of the stream; the system's entropy if not given.
     """
 
     _count = "counter"
@@ -141,18 +145,18 @@ class BitGenerator:
         self._seed_seq, self.stream, self._lock = seed_seq, Stream(0), RLock()
 
     @property
-    def seed_seq(self) -> Any:
-        """The seed sequence."""
+    def seed_seq(self) -> SeedSequence:
+        """Seed sequence of the stream."""
         return self._seed_seq
 
     @property
-    def lock(self) -> Any:
-        """A lock for those who share the generator between threads; drawing does not take it."""
+    def lock(self) -> AbstractContextManager[Any]:
+        """Lock for threads that share the generator; drawing does not take it."""
         return self._lock
 
     @property
     def state(self) -> dict[str, Any]:
-        """Name of the generator, key of its stream, and number of the next draw; it can be set.
+        """State: name of the generator, key of its stream, number of the next draw; settable.
 
         Examples
         --------
@@ -169,9 +173,8 @@ class BitGenerator:
     @state.setter
     def state(self, value: dict[str, Any]) -> None:
         name = type(self).__name__
-        if (
-            isinstance(value, tuple | list) and value and value[0] == "MT19937"
-        ):  # what `RandomState.get_state` returns
+        # A tuple of `RandomState.get_state`.
+        if isinstance(value, tuple | list) and value and value[0] == "MT19937":
             value = {"bit_generator": value[0], "state": {"key": value[1], "pos": value[2]}}
         if not isinstance(value, dict):
             raise TypeError("state must be a dict")
@@ -180,22 +183,36 @@ class BitGenerator:
         self.stream.begin(_of_words(value["state"]["key"]), int(value["state"][self._count]))
 
     @property
-    def ctypes(self) -> Any:
-        """NumPy's functions in C."""
+    def ctypes(self) -> NoReturn:
+        """NumPy's C functions by ctypes; not available."""
         raise NotImplementedError("BitGenerator.ctypes: there are no functions in C")
 
     @property
-    def cffi(self) -> Any:
-        """NumPy's functions in C."""
+    def cffi(self) -> NoReturn:
+        """NumPy's C functions by cffi; not available."""
         raise NotImplementedError("BitGenerator.cffi: there are no functions in C")
 
     @property
-    def capsule(self) -> Any:
-        """NumPy's structure in C."""
+    def capsule(self) -> NoReturn:
+        """NumPy's C structure; not available."""
         raise NotImplementedError("BitGenerator.capsule: there is no structure in C")
 
-    def random_raw(self, size: ShapeLike | None = None, output: bool = True) -> Any:
-        """Random 64-bit numbers; with `output=False` they are drawn and forgotten.
+    @overload
+    def random_raw(self, size: None = None, output: Literal[True] = True) -> int: ...
+
+    @overload
+    def random_raw(self, size: ShapeLike, output: Literal[True] = True) -> "ndarray": ...
+
+    @overload
+    def random_raw(self, size: ShapeLike | None = None, *, output: Literal[False]) -> None: ...
+
+    @overload
+    def random_raw(self, size: ShapeLike | None, output: Literal[False]) -> None: ...
+
+    def random_raw(
+        self, size: ShapeLike | None = None, output: bool = True
+    ) -> "int | ndarray | None":
+        """Draw random 64-bit numbers; with `output=False` they are discarded.
 
         Examples
         --------
@@ -208,7 +225,7 @@ class BitGenerator:
         return int(drawn) if size is None else drawn
 
     def spawn(self, n_children: int) -> "list[BitGenerator]":
-        """Generators of independent streams.
+        """Return generators of independent streams.
 
         Examples
         --------
@@ -241,14 +258,14 @@ class BitGenerator:
 
 
 class _Raw(Sampler):
-    """Draws from a bit generator itself."""
+    """Sampler of a bit generator's raw words."""
 
     def __init__(self, bit_generator: BitGenerator) -> None:
         self._bit_generator = bit_generator
 
 
 def _of_words(key: Any) -> int:
-    """A key that is an integer, or two words of 32 bits."""
+    """Return a key given as an integer or as two 32-bit words."""
     key = on_host(key)
     if onp.ndim(key):
         high, low = (int(word) for word in key)
@@ -257,8 +274,9 @@ def _of_words(key: Any) -> int:
 
 
 class MT19937(BitGenerator):
-    """A bit generator under the name of the Mersenne Twister, on which `RandomState` draws; see
-    `BitGenerator`.
+    """Bit generator named after the Mersenne Twister, the default of `RandomState`.
+
+    See `BitGenerator`.
 
     Examples
     --------
@@ -272,29 +290,29 @@ class MT19937(BitGenerator):
         super().__init__(seed)
 
     def jumped(self, jumps: int = 1) -> "MT19937":
-        """A generator of another stream, the same for the same number of jumps."""
-        return self._jumped(jumps)  # type: ignore[no-any-return]
+        """Return a generator of another stream, determined by the number of jumps."""
+        return self._jumped(jumps)
 
     def _legacy_seeding(self, seed: Any) -> None:
-        """Begin the stream of a seed of `RandomState`: an integer is the key itself."""
+        """Start the stream of a `RandomState` seed: an integer is the key itself."""
         seed = on_host(seed)
         if seed is None:
             self.stream.seed()
         elif hasattr(seed, "__index__") and not getattr(seed, "shape", ()):
             self.stream.seed(seed.__index__())
         else:
-            onp.random.RandomState(seed)  # which says what is wrong with it
+            onp.random.RandomState(seed)  # raises the error for an invalid seed
             words = onp.random.SeedSequence([int(n) for n in onp.atleast_1d(seed)])
             self.stream.begin(int(words.generate_state(1, onp.uint64)[0]))
 
 
 class Philox(BitGenerator):
-    """A bit generator under the name of Philox; see `BitGenerator`.
+    """Bit generator named after Philox; see `BitGenerator`.
 
     Parameters
     ----------
     seed : int, sequence of int or SeedSequence, optional
-        Where the stream begins; from the system's entropy if not given.
+        Seed of the stream; the system's entropy if not given.
     counter : int or sequence of four int, optional
         Number of the first draw, modulo 2**64.
     key : int or sequence of two int, optional
@@ -321,8 +339,8 @@ class Philox(BitGenerator):
             self._advance(_joined("counter", counter, 4))
 
     def jumped(self, jumps: int = 1) -> "Philox":
-        """A generator of another stream, the same for the same number of jumps."""
-        return self._jumped(jumps)  # type: ignore[no-any-return]
+        """Return a generator of another stream, determined by the number of jumps."""
+        return self._jumped(jumps)
 
     def advance(self, delta: int) -> "Philox":
         """Skip draws (a negative number goes back)."""
@@ -331,7 +349,7 @@ class Philox(BitGenerator):
 
 
 def _joined(name: str, given: Any, words: int) -> int:
-    """One integer of 64-bit words, lowest first, or of an integer."""
+    """Join 64-bit words, lowest first, to one integer."""
     given = on_host(given)
     if hasattr(given, "__index__") and not getattr(given, "shape", ()):
         number = int(given)
@@ -344,7 +362,7 @@ def _joined(name: str, given: Any, words: int) -> int:
 
 
 class PCG64(BitGenerator):
-    """A bit generator under the name of PCG-64, on which `default_rng` draws; see `BitGenerator`.
+    """Bit generator named after PCG-64, the default of `default_rng`; see `BitGenerator`.
 
     Examples
     --------
@@ -357,8 +375,8 @@ class PCG64(BitGenerator):
         super().__init__(seed)
 
     def jumped(self, jumps: int = 1) -> "PCG64":
-        """A generator of another stream, the same for the same number of jumps."""
-        return self._jumped(jumps)  # type: ignore[no-any-return]
+        """Return a generator of another stream, determined by the number of jumps."""
+        return self._jumped(jumps)
 
     def advance(self, delta: int) -> "PCG64":
         """Skip draws (a negative number goes back).
@@ -373,7 +391,7 @@ class PCG64(BitGenerator):
 
 
 class PCG64DXSM(BitGenerator):
-    """A bit generator under the name of PCG-64 DXSM; see `BitGenerator`.
+    """Bit generator named after PCG-64 DXSM; see `BitGenerator`.
 
     Examples
     --------
@@ -385,8 +403,8 @@ class PCG64DXSM(BitGenerator):
         super().__init__(seed)
 
     def jumped(self, jumps: int = 1) -> "PCG64DXSM":
-        """A generator of another stream, the same for the same number of jumps."""
-        return self._jumped(jumps)  # type: ignore[no-any-return]
+        """Return a generator of another stream, determined by the number of jumps."""
+        return self._jumped(jumps)
 
     def advance(self, delta: int) -> "PCG64DXSM":
         """Skip draws (a negative number goes back)."""
@@ -395,7 +413,7 @@ class PCG64DXSM(BitGenerator):
 
 
 class SFC64(BitGenerator):
-    """A bit generator under the name of SFC-64; see `BitGenerator`.
+    """Bit generator named after SFC-64; see `BitGenerator`.
 
     Examples
     --------
@@ -411,7 +429,7 @@ _KINDS = {kind.__name__: kind for kind in (MT19937, PCG64, PCG64DXSM, Philox, SF
 
 
 def bit_generator(given: BitGenerator | str) -> BitGenerator:
-    """A bit generator as it is, or a new one of a name; for pickles of what draws from it."""
+    """Return a bit generator, or create one by name; used by pickles."""
     if isinstance(given, str) and given not in _KINDS:
         raise ValueError(f"{given} is not a known BitGenerator module.")
     return _KINDS[given]() if isinstance(given, str) else given

@@ -1,14 +1,14 @@
-"""`RandomState`, and the one that the functions of `np.random` draw from."""
+"""`RandomState`, and the functions of `np.random`, which draw from a default one."""
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
 from npcompat._internal.dispatch import array_like
 from npcompat._internal.random import stream as streams
 from npcompat.numpy._creation import asarray
-from npcompat.numpy._typing import ArrayLike, DTypeLike, ShapeLike
+from npcompat.numpy._typing import ArrayLike, DTypeLike, Out, ShapeLike
 from npcompat.numpy.random._continuous import Continuous, _exponential, _gamma, _normal, _uniform
 from npcompat.numpy.random._counts import Counts
 from npcompat.numpy.random._integers import integers
@@ -17,14 +17,17 @@ from npcompat.numpy.random._parameters import check, parameter
 from npcompat.numpy.random._vectors import Vectors
 from npcompat.numpy.random.bit_generator import MT19937, BitGenerator, ISeedSequence, bit_generator
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+
 
 class RandomState(Continuous, Counts, Vectors, Orders):
-    """Random numbers under NumPy's older interface, from a stream of its own.
+    """Random generator with NumPy's legacy interface, over a stream of its own.
 
     Parameters
     ----------
     seed : int, sequence of int, SeedSequence or BitGenerator, optional
-        Where the stream begins; from the system's entropy if not given.
+        Seed of the stream; the system's entropy if not given.
 
     Examples
     --------
@@ -52,7 +55,7 @@ class RandomState(Continuous, Counts, Vectors, Orders):
     # --- the stream
 
     def seed(self, seed: Any = None) -> None:
-        """Begin the stream again.
+        """Restart the stream from a seed.
 
         Examples
         --------
@@ -66,11 +69,10 @@ class RandomState(Continuous, Counts, Vectors, Orders):
             raise TypeError("can only re-seed a MT19937 BitGenerator")
         self._bit_generator._legacy_seeding(seed)
 
-    def get_state(self, legacy: bool = True) -> Any:
-        """Name of the bit generator, key, number of the next draw, and two zeros for NumPy's spare
-        normal number.
+    def get_state(self, legacy: bool = True) -> dict[str, Any] | tuple[Any, ...]:
+        """Return the state: bit generator's name, key, number of the next draw.
 
-        With `legacy=False`, a dict.
+        Two zeros follow, for NumPy's spare normal number. With `legacy=False` it is a dict.
 
         Examples
         --------
@@ -92,7 +94,7 @@ class RandomState(Continuous, Counts, Vectors, Orders):
         return "MT19937", words, state["state"]["pos"], 0, 0.0
 
     def set_state(self, state: Any) -> None:
-        """Go on where `get_state` was called.
+        """Restore a state of `get_state`.
 
         Examples
         --------
@@ -112,13 +114,13 @@ class RandomState(Continuous, Counts, Vectors, Orders):
             raise ValueError("set_state can only be used with legacy MT19937 state instances.")
         self._bit_generator.state = state
 
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> dict[str, Any] | tuple[Any, ...]:
         return self.get_state(legacy=False)
 
     def __setstate__(self, state: Any) -> None:
         self.set_state(state)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self._bit_generator,), self.get_state(legacy=False)
 
     # --- numbers
@@ -132,9 +134,9 @@ class RandomState(Continuous, Counts, Vectors, Orders):
         *,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """Integers that are uniform on [low, high), or on [0, low) if `high` is not given.
+        out: Out = None,
+    ) -> "ndarray":
+        """Uniform integers on [low, high), or on [0, low) if `high` is not given.
 
         Examples
         --------
@@ -155,9 +157,12 @@ class RandomState(Continuous, Counts, Vectors, Orders):
             legacy=True,
         )
 
-    def random_integers(self, low: Any, high: Any = None, size: ShapeLike | None = None) -> Any:
-        """Integers that are uniform on [low, high], or on [1, low] if `high` is not given;
-        deprecated in favour of `randint`.
+    def random_integers(
+        self, low: Any, high: Any = None, size: ShapeLike | None = None
+    ) -> "ndarray":
+        """Uniform integers on [low, high], or on [1, low] if `high` is not given.
+
+        Deprecated in favour of `randint`.
         """
         if high is None:
             low, high = 1, low
@@ -165,8 +170,8 @@ class RandomState(Continuous, Counts, Vectors, Orders):
         warnings.warn(text, DeprecationWarning, stacklevel=2)
         return integers(self, low, high, size, onp.int64, True, what="random_integers")
 
-    def tomaxint(self, size: ShapeLike | None = None) -> Any:
-        """Integers that are uniform on [0, the largest int64].
+    def tomaxint(self, size: ShapeLike | None = None) -> "ndarray":
+        """Uniform integers on [0, largest int64].
 
         Examples
         --------
@@ -182,9 +187,9 @@ class RandomState(Continuous, Counts, Vectors, Orders):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """Uniform on [0, 1).
+        out: Out = None,
+    ) -> "ndarray":
+        """Uniform distribution on [0, 1).
 
         Examples
         --------
@@ -195,8 +200,10 @@ class RandomState(Continuous, Counts, Vectors, Orders):
 
     random = random_sample
 
-    def rand(self, *args: Any, dtype: DTypeLike = None, device: Any = None, ctx: Any = None) -> Any:
-        """Uniform on [0, 1), in the shape given by the arguments.
+    def rand(
+        self, *args: Any, dtype: DTypeLike = None, device: Any = None, ctx: Any = None
+    ) -> "ndarray":
+        """Uniform distribution on [0, 1), in the shape given by the arguments.
 
         Examples
         --------
@@ -207,8 +214,8 @@ class RandomState(Continuous, Counts, Vectors, Orders):
 
     def randn(
         self, *args: Any, dtype: DTypeLike = None, device: Any = None, ctx: Any = None
-    ) -> Any:
-        """Normal with mean 0 and standard deviation 1, in the shape given by the arguments.
+    ) -> "ndarray":
+        """Standard normal distribution, in the shape given by the arguments.
 
         Examples
         --------
@@ -224,9 +231,9 @@ class RandomState(Continuous, Counts, Vectors, Orders):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """Normal with mean 0 and standard deviation 1.
+        out: Out = None,
+    ) -> "ndarray":
+        """Normal distribution with mean 0 and standard deviation 1.
 
         Examples
         --------
@@ -242,9 +249,9 @@ class RandomState(Continuous, Counts, Vectors, Orders):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """Exponential with mean 1.
+        out: Out = None,
+    ) -> "ndarray":
+        """Exponential distribution with mean 1.
 
         Examples
         --------
@@ -261,9 +268,9 @@ class RandomState(Continuous, Counts, Vectors, Orders):
         dtype: DTypeLike = None,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """Gamma with scale 1.
+        out: Out = None,
+    ) -> "ndarray":
+        """Gamma distribution with scale 1.
 
         Examples
         --------
@@ -285,9 +292,9 @@ class RandomState(Continuous, Counts, Vectors, Orders):
         *,
         device: Any = None,
         ctx: Any = None,
-        out: Any = None,
-    ) -> Any:
-        """Elements of a 1-d array (or of a range) at random; see `Generator.choice`.
+        out: Out = None,
+    ) -> "ndarray":
+        """Draw elements of a 1-d array (or a range) at random; see `Generator.choice`.
 
         Examples
         --------
@@ -298,8 +305,8 @@ class RandomState(Continuous, Counts, Vectors, Orders):
             a, size, replace, p, 0, False, device if device is not None else ctx, out
         )
 
-    def permutation(self, x: Any) -> Any:
-        """A range, or a copy of an array, in random order along the first axis.
+    def permutation(self, x: Any) -> "ndarray":
+        """Permute a range, or a copy of an array, at random along the first axis.
 
         Examples
         --------
@@ -313,7 +320,7 @@ class RandomState(Continuous, Counts, Vectors, Orders):
         return self._permutation_of(x, 0)
 
     def shuffle(self, x: Any) -> None:
-        """Bring an array or a list into random order along its first axis, in place.
+        """Shuffle an array or a list in place along its first axis.
 
         Examples
         --------
@@ -339,13 +346,14 @@ _rand = _global_state()
 
 
 def get_bit_generator() -> BitGenerator:
-    """The bit generator of the functions of `np.random`."""
-    return _rand._bit_generator  # type: ignore[no-any-return]
+    """Return the bit generator of the functions of `np.random`."""
+    return _rand._bit_generator
 
 
 def set_bit_generator(bitgen: BitGenerator) -> None:
-    """Let the functions of `np.random` (and dropout, initializers, ...) draw from another bit
-    generator.
+    """Set the bit generator of the functions of `np.random`.
+
+    Dropout and initializers draw from it, too.
 
     Parameters
     ----------
@@ -359,7 +367,7 @@ def set_bit_generator(bitgen: BitGenerator) -> None:
 
 
 def seed(seed: Any = None) -> None:
-    """Begin the default stream again, whatever bit generator it belongs to.
+    """Restart the default stream from a seed, for any bit generator.
 
     Examples
     --------
@@ -425,8 +433,8 @@ weibull = _rand.weibull
 zipf = _rand.zipf
 
 
-def ranf(*args: Any, **kwargs: Any) -> Any:
-    """As `random_sample`.
+def ranf(*args: Any, **kwargs: Any) -> "ndarray":
+    """Alias of `random_sample`.
 
     Examples
     --------
@@ -436,8 +444,8 @@ def ranf(*args: Any, **kwargs: Any) -> Any:
     return _rand.random_sample(*args, **kwargs)
 
 
-def sample(*args: Any, **kwargs: Any) -> Any:
-    """As `random_sample`.
+def sample(*args: Any, **kwargs: Any) -> "ndarray":
+    """Alias of `random_sample`.
 
     Examples
     --------

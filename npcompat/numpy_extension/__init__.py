@@ -14,6 +14,7 @@ from npcompat.numpy_extension import (
     _array_files,
     _attention,
     _boxes,
+    _build_info,
     _checks,
     _compilation_cache,
     _control_flow,
@@ -46,6 +47,7 @@ from npcompat.numpy_extension._arithmetic import *
 from npcompat.numpy_extension._array_files import *
 from npcompat.numpy_extension._attention import *
 from npcompat.numpy_extension._boxes import *
+from npcompat.numpy_extension._build_info import *
 from npcompat.numpy_extension._checks import *
 from npcompat.numpy_extension._compilation_cache import *
 from npcompat.numpy_extension._control_flow import *
@@ -81,6 +83,7 @@ __all__ += _arithmetic.__all__
 __all__ += _array_files.__all__
 __all__ += _attention.__all__
 __all__ += _boxes.__all__
+__all__ += _build_info.__all__
 __all__ += _checks.__all__
 __all__ += _compilation_cache.__all__
 __all__ += _control_flow.__all__

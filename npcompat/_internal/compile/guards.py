@@ -321,7 +321,11 @@ def _names_of(code: types.CodeType) -> set[str]:
 _KNOWN_NAMES: dict[types.CodeType, set[str]] = {}
 
 
-_MUTATORS = frozenset(("append", "extend", "add", "update", "insert", "appendleft", "clear"))
+_MUTATORS: frozenset[str] = frozenset(
+    ("append", "extend", "add", "update", "insert", "appendleft", "clear")
+)
+
+"""Methods of containers that write and return None."""
 
 
 class _Reads(ast.NodeVisitor):
@@ -339,15 +343,10 @@ class _Reads(ast.NodeVisitor):
             self.found.add(node.attr)
         self.visit(node.value)
 
-    def visit_Expr(self, node: ast.Expr) -> None:
-        call = node.value
-        if (
-            isinstance(call, ast.Call)
-            and isinstance(call.func, ast.Attribute)
-            and call.func.attr in _MUTATORS
-        ):
-            self._written(call.func.value)
-            for argument in (*call.args, *[k.value for k in call.keywords]):
+    def visit_Call(self, node: ast.Call) -> None:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _MUTATORS:
+            self._written(node.func.value)
+            for argument in (*node.args, *[k.value for k in node.keywords]):
                 self.visit(argument)
         else:
             self.generic_visit(node)

@@ -1,7 +1,9 @@
-"""The short way of frequent calls, in C (`_native.c`); without it every call takes the whole way,
-which is Python, with the same results.
+"""The Python door of the C fast path, and the switch of all fast paths.
 
-`NPCOMPAT_NATIVE=0` leaves it out where it was built.
+Without the C part (`_native.c`) every call takes the slow path, which is Python, with the same
+results. `NPCOMPAT_NATIVE=0` leaves it out where it was built. `NPCOMPAT_FAST` names the fast paths
+to take, to find out which of them a fault lies in: `all`, `none`, or some of `index`, `calls` and
+`draws`, separated by commas. docs/ways.md lists them.
 """
 
 import os
@@ -13,14 +15,39 @@ from typing import Any, TypeVar
 import numpy as onp
 
 Kind = TypeVar("Kind", bound=Callable[..., Any])
+KINDS = ("index", "calls", "draws")
+"""Fast paths that `NPCOMPAT_FAST` switches: keys, calls of operators and compiled functions, draws."""
+
+
+def _chosen() -> frozenset[str]:
+    """The fast paths that `NPCOMPAT_FAST` asks for."""
+    text = os.environ.get("NPCOMPAT_FAST", "all")
+    if text in ("all", "none"):
+        return frozenset(KINDS if text == "all" else ())
+    found = frozenset(text.split(","))
+    if not found <= frozenset(KINDS):
+        raise ValueError(
+            f"NPCOMPAT_FAST={text!r}: expected all, none, or some of {', '.join(KINDS)}"
+        )
+    return found
+
+
+enabled = _chosen()
+"""Fast paths that are taken, where they are there."""
 native: Any = None
 """The compiled module; None where it was not built, or is not wanted."""
+missing = ""
+"""Reason why the compiled module is not used; empty if it is."""
 
-if os.environ.get("NPCOMPAT_NATIVE", "1") != "0":
+if os.environ.get("NPCOMPAT_NATIVE", "1") == "0":
+    missing = "NPCOMPAT_NATIVE=0"
+elif enabled.isdisjoint(("index", "calls")):
+    missing = f"NPCOMPAT_FAST={os.environ['NPCOMPAT_FAST']}"
+else:
     try:
         from npcompat._internal.native import _native as native
-    except ImportError:  # nothing compiled it
-        native = None
+    except ImportError as error:  # nothing compiled it
+        missing = f"it could not be imported: {error}"
 
 
 class _Function:
@@ -36,7 +63,9 @@ class _Function:
         """Say nothing: there is no short way."""
 
 
-Function: Any = _Function if native is None else native.Function
+_calls = native if "calls" in enabled else None
+"""The compiled module, for calls of operators and compiled functions."""
+Function: Any = _Function if _calls is None else _calls.Function
 """What holds a function of a module, and is called as it."""
 
 
@@ -57,9 +86,9 @@ def use_only_programs(flag: bool) -> None:
 
 def apply(whole: Callable[..., Any]) -> Callable[..., Any]:
     """The function that applies operators, of the one that does it the whole way."""
-    if native is None:
+    if _calls is None:
         return whole
-    found: Callable[..., Any] = native.apply
+    found: Callable[..., Any] = _calls.apply
     return found
 
 
@@ -67,20 +96,20 @@ def remembered(apply: Callable[..., Any], only_on_host: bool = False) -> Callabl
     """What applies an operator for a function that does so for every call alike; without the short
     way, what applies operators.
     """
-    if native is None:
+    if _calls is None:
         return apply
-    found: Callable[..., Any] = native.remembered_on_host if only_on_host else native.remembered
+    found: Callable[..., Any] = _calls.remembered_on_host if only_on_host else _calls.remembered
     return found
 
 
 def remembering(method: Kind) -> Kind:
     """Make a method one whose calls are remembered, where it says so."""
-    return method if native is None else native.Method("call", method)
+    return method if _calls is None else _calls.Method("call", method)
 
 
 def seen(parent: Any, lens: Any, view: Any) -> Any:
     """Say of a view, as a function returns it, that arrays alike are seen through its lens."""
-    return view if native is None else native.seen(parent, lens, view)
+    return view if _calls is None else _calls.seen(parent, lens, view)
 
 
 def again(program: Any, args: tuple[Any, ...], types: tuple[Any, ...]) -> Any:
@@ -90,7 +119,7 @@ def again(program: Any, args: tuple[Any, ...], types: tuple[Any, ...]) -> Any:
     That is a tuple of all its results; or what the function returns, if it is one array or scalar,
     when all else is done.
     """
-    return None if native is None else native.again(program, args, types)
+    return None if _calls is None else _calls.again(program, args, types)
 
 
 def _guards_hold(guards: tuple[Any, ...]) -> bool:
@@ -163,13 +192,13 @@ def unlike() -> None:
     """Say of the call of a remembering function that it is not to be remembered: it warns, and
     calls alike have to.
     """
-    if native is not None:
-        native.unlike()
+    if _calls is not None:
+        _calls.unlike()
 
 
 def copying(method: Kind) -> Kind:
     """Make a method one that copies."""
-    return method if native is None else native.Method("copy", method)
+    return method if _calls is None else _calls.Method("copy", method)
 
 
 def method(
@@ -185,22 +214,26 @@ def method(
     function checks what NumPy's checks itself on the host. `exponents` are those with operators of
     their own, for dtypes from a number of NumPy's on.
     """
+    taken = native is not None and ("index" if kind in ("get", "set") else "calls") in enabled
     elides = op is not None and op.ufunc in _INTO_TEMPORARIES
     return lambda whole: (
         whole
-        if native is None
+        if not taken
         else native.Method(kind, whole, op, infix, only_on_host, elides, exponents)
     )
 
 
 __all__ = [
+    "KINDS",
     "Function",
     "again",
     "apply",
     "connect",
     "copying",
+    "enabled",
     "guards_hold",
     "method",
+    "missing",
     "native",
     "remembered",
     "remembering",

@@ -19,6 +19,7 @@ from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import Attrs, Op, as_attr
 from npcompat._internal.dispatch import execution, handles, writes
 from npcompat._internal.dispatch.placement import SCALARS, host_payload, on_host
+from npcompat._internal.native import fast_path
 
 REPEATED = 2048
 """So many draws of a kind come before others are made ahead: compiling takes as long as some
@@ -113,7 +114,8 @@ def kind_of(op: Op, given: Sequence[Value], attrs: Attrs) -> Any:
     """
     mode = modes.current()
     if (
-        not op.begins
+        "draws" not in fast_path.enabled
+        or not op.begins
         or mode.trace is not None
         or mode.observer is not None
         or mode.audit is not None

@@ -1,0 +1,58 @@
+"""`NPCOMPAT_FAST` leaves fast paths out; results stay the same."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from npcompat import npx
+
+PROGRAM = """
+from npcompat import np, npx
+a = np.arange(12.0).reshape(3, 4)
+a[1, 2:] = -a[0, :2]
+a[a > 9] = 0
+f = npx.jit(lambda x: (x * 2).sum(axis=0))
+np.random.seed(1)
+draws = [float(np.random.uniform()) for _ in range(3)]
+print(npx.build_info()["fast"], npx.build_info()["native"])
+print((a @ a.T).tolist(), f(a).tolist(), f(a).tolist(), draws, np.concatenate([a, a])[-1].tolist())
+"""
+
+
+def run(**environment):
+    ran = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), **environment},
+    )
+    return ran.stdout.splitlines(), ran.stderr
+
+
+def test_results_do_not_depend_on_the_switch():
+    (_, expected), _ = run()
+    for chosen in ("none", "index", "calls", "draws", "index,draws"):
+        (fast, found), error = run(NPCOMPAT_FAST=chosen)
+        assert found == expected, error
+        kinds = () if chosen == "none" else tuple(chosen.split(","))
+        native = npx.build_info()["native"] and not {"index", "calls"}.isdisjoint(kinds)
+        assert fast == f"{kinds} {native}"
+
+
+def test_a_wrong_switch_is_refused():
+    _, error = run(NPCOMPAT_FAST="everything")
+    assert "expected all, none, or some of index, calls, draws" in error
+
+
+def test_build_info_says_why_the_c_part_is_missing():
+    (first, _), _ = run(NPCOMPAT_NATIVE="0")
+    assert first.endswith("False")
+    info = npx.build_info()
+    assert info["native"] == (info["native_missing"] == "")
+    with pytest.raises(KeyError):
+        info["nothing"]

@@ -1,13 +1,16 @@
 """`npx.audit`: what happens that a program does not say, with the user's line."""
 
+import importlib
 import threading
 from pathlib import Path
 
 import numpy as onp
 import pytest
 
-from npcompat import autograd, gluon, np, npx
+from npcompat import autograd, gluon, np, npx, optimizer
 from npcompat._internal.core import modes
+from npcompat._internal.dispatch import writes
+from npcompat._internal.observe import value_readers
 from npcompat._internal.support.errors import AuditError
 from npcompat._internal.support.text_table import amount, duration, table
 from npcompat.gluon import nn
@@ -97,6 +100,57 @@ def test_reading_is_asked_for_or_not():
     assert not any(e.asked for e in events[asked:])
     assert [e.call for e in events[asked:]][:2] == ["__bool__", "__array__"]
     assert events[0].bytes == 4 and events[0].seconds > 0
+
+
+class Model:
+    """A user's class whose methods are named as functions of npcompat that read values."""
+
+    def __init__(self):
+        with npx.backend("jax"):
+            self.state = np.arange(4.0)
+
+    def update(self):
+        return self.state[self.state > 1]
+
+    def save(self):
+        return bool(self.state.sum() > 1)
+
+
+def test_users_functions_are_not_known_by_their_names():
+    model = Model()
+    with npx.audit("sync", "fallback") as events:
+        model.update()
+        model.save()
+    assert {(e.kind, e.call, e.asked) for e in events} == {
+        ("fallback", "__getitem__", False),
+        ("sync", "__bool__", False),
+    }
+    assert all(e.location.startswith(__file__) for e in events)
+
+
+def test_functions_of_npcompat_are_not_known_by_their_names():
+    codes = [f.update.__code__ for f in (gluon.metric.MAE, gluon.metric.F1)]
+    assert all(code in value_readers.EXPLICIT for code in codes)
+    codes = [f.update.__code__ for f in (gluon.Trainer, optimizer.Optimizer, writes, Model)]
+    assert not any(code in value_readers.EXPLICIT for code in codes)
+
+
+def test_metrics_and_saving_read_on_purpose(tmp_path):
+    with npx.backend("jax"):
+        a, metric = np.arange(4.0), gluon.metric.MAE()
+        with npx.audit("sync", "fallback") as events:
+            metric.update([a], [a])
+            np.save(tmp_path / "a.npy", a)
+            npx.save(tmp_path / "b.npz", {"a": a})
+    assert {e.call for e in events if e.kind == "sync" and e.asked} >= {"update", "save"}
+
+
+@pytest.mark.parametrize("functions", [value_readers.EXPLICIT, value_readers.IMPLICIT])
+def test_functions_that_read_values_exist(functions):
+    for module in functions._functions:
+        importlib.import_module(module)
+    assert functions.missing() == []
+    assert functions._look_up() is None and not functions._waiting
 
 
 def test_what_is_on_the_host_needs_not_be_waited_for():

@@ -7,10 +7,10 @@ import random
 import jax
 import numpy as onp
 import pytest
+from internals import roll_loops, tracing
 from loops import check
 
 from npcompat import autograd, gluon, np, npx
-from npcompat._internal.backend.jaxpr import roll_loops, tracing
 
 
 @pytest.fixture
@@ -127,9 +127,9 @@ def test_elementwise_rounds_are_left_to_xla(x, monkeypatch):
 
     x = x.astype("float32")
     jaxpr = jax.make_jaxpr(f)(x).jaxpr
-    monkeypatch.setattr(roll_loops, "EQUATIONS", 8)
+    monkeypatch.setattr(roll_loops, "MIN_EQNS", 8)
     assert roll_loops.rolled(jaxpr, {}) is None
-    monkeypatch.setattr(roll_loops, "FUSIBLE_EQUATIONS", 16)
+    monkeypatch.setattr(roll_loops, "MAX_FUSIBLE_EQNS", 16)
     (rolled,) = roll_loops.rolled(jaxpr, {})(x)
     assert onp.allclose(rolled, f(x))
 

@@ -1,1 +1,1 @@
-"""The backends: the only code that knows what a payload is."""
+"""Backends: the only code that knows what a payload is."""

@@ -1,6 +1,4 @@
-"""All that is asked of Pillow, an optional dependency: decoding, and resizing 8-bit pictures on the
-host.
-"""
+"""Pictures by Pillow, an optional dependency: decoding, encoding, and resizing on the host."""
 
 import importlib
 import io
@@ -13,7 +11,7 @@ Picture = onp.ndarray[Any, Any]
 
 
 def pillow(module: str, what: str) -> Any:
-    """A module of Pillow's; an error that says how to get it where it is missing."""
+    """Import a module of Pillow; if it is missing, the error says how to get it."""
     try:
         return importlib.import_module(f"PIL.{module}")
     except ImportError as error:
@@ -23,15 +21,13 @@ def pillow(module: str, what: str) -> Any:
 
 
 def decoded(content: bytes, flag: int, to_rgb: bool, source: str) -> Picture:
-    """The pixels of an encoded picture, of dtype uint8: with flag 1 as (H, W, 3), with 0 as (H, W,
-    1), with -1 as its file has it.
+    """Decode a picture to pixels of dtype uint8.
 
-    What is turned around by its EXIF tag is turned back; transparency is left out.
+    The shape is (H, W, 3) with flag 1, (H, W, 1) with 0, and that of the file with -1. A picture
+    that its EXIF tag rotates is turned upright; transparency is left out.
     """
-    image_module, operations = (
-        pillow("Image", "decoding pictures"),
-        pillow("ImageOps", "decoding pictures"),
-    )
+    image_module = pillow("Image", "decoding pictures")
+    operations = pillow("ImageOps", "decoding pictures")
     if flag not in (-1, 0, 1):
         raise ValueError(
             f"imdecode: flag must be 1 (colour), 0 (grey) or -1 (as it is), got {flag!r}"
@@ -58,8 +54,9 @@ def decoded(content: bytes, flag: int, to_rgb: bool, source: str) -> Picture:
 
 
 def encoded(pixels: Picture, extension: str, quality: int) -> bytes:
-    """A picture (H, W, 3) or (H, W[, 1]) of dtype uint8, as the file of a format; quality is
-    JPEG's, or PNG's compression, at most 9.
+    """Encode pixels (H, W, 3) or (H, W[, 1]) of dtype uint8 as the file of a format.
+
+    Quality is JPEG's, or PNG's compression, at most 9.
     """
     image_module = pillow("Image", "encoding pictures")
     options = {
@@ -84,7 +81,7 @@ def encoded(pixels: Picture, extension: str, quality: int) -> bytes:
 
 
 def resized(picture: Picture, width: int, height: int, interp: int) -> Picture:
-    """An 8-bit picture (H, W, C) in another size, first across and then down; `interp` is 1 to 4."""
+    """Resize an 8-bit picture (H, W, C), first across and then down; `interp` is 1 to 4."""
     image_module = pillow("Image", "resizing pictures on the host")
     kinds = image_module.Resampling
     kind = {1: kinds.BILINEAR, 2: kinds.BICUBIC, 3: kinds.BOX, 4: kinds.LANCZOS}[interp]

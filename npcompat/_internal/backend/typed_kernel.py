@@ -1,4 +1,4 @@
-"""What both backends do with a declaration: apply its type rule, then its compute."""
+"""Kernels of operators with the type rule of their declaration, for both backends."""
 
 from collections.abc import Callable
 from functools import partial
@@ -18,17 +18,17 @@ def kernel(
     type_of: Callable[[Any], Type],
     as_array: Callable[[Any], Any] | None = None,
 ) -> Callable[..., Any]:
-    """`f(*arrays) -> outputs` of an operator on one namespace: inputs cast by the rule, outputs of
-    the rule's dtype.
+    """Return `f(*arrays) -> outputs` of an operator on one namespace.
 
-    `as_array` makes an array of what may be a number.
+    Inputs are cast by the type rule; outputs have the rule's dtype. `as_array` converts what may be
+    a number to an array.
     """
     named = op.named(attrs)
     compute = chosen(op, namespace.name)
     plans: dict[tuple[Type, ...], Any] = {}
 
     def planned(types: tuple[Type, ...]) -> tuple[list[tuple[int, Any]], Any]:
-        """Which operands are cast, and to what; the dtype of the output, or of each."""
+        """Operands to cast and their dtypes, and the dtype of the output, or of each."""
         casts, out = autocast_policy.adjusted(op.name, types, named, op.rule(types, named))
         outs = out if op.outputs == 1 or isinstance(out, tuple) else (out,) * op.outputs
         wanted = enumerate(zip(types, casts, strict=True))
@@ -49,7 +49,7 @@ def kernel(
         return result.copy() if ordered and not result.flags.c_contiguous else result
 
     def apply(*arrays: Any) -> Any:
-        if len(arrays) == 1:  # what is most frequent
+        if len(arrays) == 1:  # the most frequent case
             (a,) = arrays
             types: tuple[Type, ...] = (a.dtype if type(a) is onp.ndarray else type_of(a),)
         else:
@@ -75,7 +75,7 @@ def kernel(
 
 
 def chosen(op: Op, backend: str) -> Callable[..., Any]:
-    """The compute of an operator on a backend, which chooses by its strategy where there is one."""
+    """Return the compute of an operator on a backend, chosen by its strategy if there is one."""
     default = op.kernels.get(backend, op.compute)
     others = sorted([k for k in op.strategy if k.backend == backend], key=lambda k: -k.priority)
     if not others:
@@ -100,7 +100,7 @@ def chosen(op: Op, backend: str) -> Callable[..., Any]:
 
 
 def cast(namespace: Any, array: Any, dtype: onp.dtype[Any]) -> Any:
-    """The array in the dtype; itself if it has it and is no weak scalar."""
+    """Cast to the dtype; the array itself if it has the dtype and is no weak scalar."""
     if hasattr(array, "dtype") and array.dtype == dtype and not getattr(array, "weak_type", False):
-        return array  # (NumPy's float64 equals None)
+        return array  # without a dtype it is not: NumPy's float64 equals None
     return namespace.astype(array, dtype)

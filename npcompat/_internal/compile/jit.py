@@ -163,7 +163,7 @@ class Compiled:
         else:
             why = "a captured array is differentiated now, or no longer", "mode"
         with program_lock.held:
-            with gc_pause.left():
+            with gc_pause.gc_paused():
                 program, call = self._traced(key, call, why, mode)
             return program.replay(call)
 
@@ -217,7 +217,7 @@ class Compiled:
         )
         call = Call(self._marked(args), self._named(kwargs), False, self._operands)
         key, program = self._found(call, mode)
-        with gc_pause.left():
+        with gc_pause.gc_paused():
             if program is None:
                 program, call = self._traced(
                     key, call, ("compiled ahead of the first call", ""), mode

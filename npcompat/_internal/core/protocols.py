@@ -90,15 +90,15 @@ class AuditLike(Protocol):
     compiled: Callable[..., Any]
     compiling: Callable[..., Any]
 
-    def told(
+    def record_event(
         self, kind: str, what: str, payload: Any, make: Callable[[], T], asked: bool = False
     ) -> T:
         """Record an event, and make what it is about."""
 
-    def reading(self, payload: Any, read: Callable[[], T], moving: bool = False) -> T:
+    def record_read(self, payload: Any, read: Callable[[], T], moving: bool = False) -> T:
         """Record a read of values on XLA, and read them."""
 
-    def across(self, name: str, arrays: Sequence[Any], run: Callable[[], T]) -> T:
+    def record_xla_fallback(self, name: str, arrays: Sequence[Any], run: Callable[[], T]) -> T:
         """Record an operator of the host that XLA computes, and run it."""
 
     def _check(self, event: Any, around: bool = True) -> None:

@@ -36,7 +36,7 @@ def as_value(x: Any) -> Value:
         or on_host(mode)
     ):
         return constant(array)
-    return mode.audit.told(
+    return mode.audit.record_event(
         "transfer", "operand that is no array of npcompat", array, partial(constant, array)
     )
 

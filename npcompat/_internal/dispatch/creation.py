@@ -16,7 +16,7 @@ from npcompat._internal.dispatch import late_bound
 from npcompat._internal.dispatch.calls import call
 from npcompat._internal.dispatch.late_bound import symbols_exist
 from npcompat._internal.dispatch.placement import constant, lowering, on_host
-from npcompat._internal.support.call_counter import Repetitions
+from npcompat._internal.support.call_counter import BoundedCounter
 
 
 def created(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
@@ -100,5 +100,5 @@ _LARGE = 1 << 22
 """Elements from which on arrays of one value take longer to be sent than a program to be compiled,
 and room for two.
 """
-_made = Repetitions()
+_made = BoundedCounter()
 """What operators without operands made."""

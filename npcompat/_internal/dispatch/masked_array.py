@@ -344,10 +344,10 @@ def _row_by_row(op: Op, values: Sequence[Value], attrs: Attrs, like: Selected) -
     payloads = [v.payload for v in whole]
     try:
         found = rows.through(sized, payloads, axes, like.ordered)
-    except rows.MixedError:
+    except rows.RowsMixedError:
         try:
             found = rows.through(sized, payloads, axes, like.ordered, zeros=True)
-        except rows.MixedError:
+        except rows.RowsMixedError:
             raise _not_this(op, like) from None
         whole = [_zeroed(v.payload) if type(v.payload) is Selected else v for v in values]
     return _made(op, run(op, whole, _sized(attrs, like, like.mask.payload.shape[0])), found, like)
@@ -419,7 +419,7 @@ def _where_selected(op: Op, values: Sequence[Value], attrs: Attrs, like: Selecte
         found = rows.as_long(
             lambda length: xla.function(op, attrs), [v.payload for v in whole], axes
         )
-    except rows.MixedError:
+    except rows.RowsMixedError:
         raise _not_this(op, like) from None
     result = run(op, whole, attrs)
     results = (result,) if op.outputs == 1 else result

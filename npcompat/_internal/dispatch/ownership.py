@@ -46,7 +46,9 @@ def _copied(why: str, payload: Any, copy: Callable[[Any], Any]) -> Any:
     """A copy that nobody asked for."""
     audit = modes.current().audit
     return (
-        copy(payload) if audit is None else audit.told("copy", why, payload, partial(copy, payload))
+        copy(payload)
+        if audit is None
+        else audit.record_event("copy", why, payload, partial(copy, payload))
     )
 
 

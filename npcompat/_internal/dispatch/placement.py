@@ -138,7 +138,7 @@ def sent(array: onp.ndarray[Any, Any], mode: modes.Mode, name: str) -> Any:
     """A copy on XLA of a host array that is an operand of what runs there."""
     if mode.audit is None:
         return xla.asarray(array, mode.device)
-    return mode.audit.told(
+    return mode.audit.record_event(
         "transfer",
         f"operand of {short_name(name)}",
         array,

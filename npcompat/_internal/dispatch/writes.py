@@ -146,7 +146,9 @@ def update(handle: Handle, op: Op, operands: Sequence[Value], attrs: Attrs = ())
             why = "held elsewhere, or recorded, when a part of it is written"
             _replace(
                 handle,
-                audit.told("copy", why, whole.payload, partial(run, op, [whole, *operands], attrs)),
+                audit.record_event(
+                    "copy", why, whole.payload, partial(run, op, [whole, *operands], attrs)
+                ),
             )
 
 

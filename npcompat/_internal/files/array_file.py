@@ -1,9 +1,8 @@
-"""Files of arrays of all formats that are read: NumPy's (`.npy`, `.npz`), safetensors, and MXNet's
-lists.
+"""Files of arrays: NumPy's formats (`.npy`, `.npz`), safetensors, and MXNet's lists.
 
-The content says which format it is, not the name. What `write` made of a single array, a list or a
-dict comes back as such: the comment of the zip archive says so, and names the dtypes that NumPy's
-format does not know.
+The format is known from the content, not from the name. A single array, a list or a dict that
+`write` wrote is read as such: the comment of the zip archive says which it was, and names the
+dtypes that NumPy's format does not know.
 """
 
 import io
@@ -25,7 +24,7 @@ Array = onp.ndarray[Any, Any]
 
 
 class Stored(NamedTuple):
-    """What a file holds: arrays by name, and whether they were one array, a list or a dict."""
+    """Content of a file: arrays by name, and the kind: one array, a list or a dict."""
 
     kind: str
     arrays: dict[str, Array]
@@ -36,8 +35,9 @@ def _known_to_numpy(dtype: onp.dtype[Any]) -> bool:
 
 
 def write(path: str | os.PathLike[str], kind: str, arrays: Mapping[str, Array]) -> None:
-    """Write a single array (as `.npy` if NumPy knows its dtype), or several as `.npz`; whole or not
-    at all.
+    """Write a single array as `.npy` if NumPy knows its dtype, else arrays as `.npz`.
+
+    The file is written whole or not at all.
     """
     buffer = io.BytesIO()
     others = {
@@ -84,8 +84,9 @@ def read(path: str | os.PathLike[str]) -> Stored:
 
 
 def read_named(path: str | os.PathLike[str]) -> dict[str, Array]:
-    """Read a file of arrays with names, without the `arg:` and `aux:` that MXNet puts in front of
-    those of exported blocks.
+    """Read a file of named arrays.
+
+    MXNet puts `arg:` and `aux:` in front of the names of exported blocks' arrays; they are removed.
     """
     kind, arrays = read(path)
     if kind != "dict":
@@ -102,9 +103,8 @@ def _entry(file: Any) -> Array:
 
 
 def _archive(content: bytes) -> Stored:
-    end = content.rfind(
-        b"PK\x05\x06"
-    )  # after which the length of the comment stands at byte 20; `zipfile` does not check it
+    # The length of the comment is at byte 20 of the end record; `zipfile` does not check it.
+    end = content.rfind(b"PK\x05\x06")
     if end < 0 or content[end + 20 : end + 22] != (len(content) - end - 22).to_bytes(2, "little"):
         raise zipfile.BadZipFile("its end is missing")
     with zipfile.ZipFile(io.BytesIO(content)) as archive:

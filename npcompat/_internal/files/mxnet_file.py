@@ -1,5 +1,4 @@
-"""Files of arrays as MXNet's C++ engine writes them (`.params`): lists of dense arrays, with or
-without names.
+"""Files of arrays of MXNet's C++ engine (`.params`): lists of dense arrays, with or without names.
 
 All numbers are little-endian. A file is the list's magic number, a reserved number, the arrays with
 their count, and the names with theirs. An array is a magic number, which says how its shape is
@@ -23,18 +22,18 @@ _DTYPES = (
 
 
 def is_list(content: bytes) -> bool:
-    """Whether a file's content begins as such a list."""
+    """Return True if a file's content begins as such a list."""
     return len(content) >= 8 and struct.unpack_from("<Q", content)[0] == MAGIC
 
 
 class _Reader:
-    """The content, and how far it was read."""
+    """Reader of a file's content, which keeps its position."""
 
     def __init__(self, content: bytes, source: str) -> None:
         self.content, self.source, self.at = content, source, 0
 
     def take(self, size: int, what: str) -> bytes:
-        """The next bytes."""
+        """Return the next bytes."""
         if self.at + size > len(self.content):
             raise ParameterFileError(
                 f"{self.source}: truncated at byte {len(self.content)}: {what} needs {size} bytes "
@@ -44,20 +43,20 @@ class _Reader:
         return self.content[self.at - size : self.at]
 
     def numbers(self, form: str, what: str) -> tuple[Any, ...]:
-        """The next numbers, of a form that `struct` knows."""
+        """Return the next numbers, of a form that `struct` knows."""
         return struct.unpack(f"<{form}", self.take(struct.calcsize(f"<{form}"), what))
 
     def number(self, form: str, what: str) -> int:
-        """The next number."""
+        """Return the next number."""
         return int(self.numbers(form, what)[0])
 
     def wrong(self, what: str) -> ParameterFileError:
-        """An error that names the file and the place."""
+        """Return an error that names the file and the position."""
         return ParameterFileError(f"{self.source}: before byte {self.at}: {what}")
 
 
 def parse(content: bytes, source: str) -> tuple[list[str], list[onp.ndarray[Any, Any]]]:
-    """Names (none, or one for each) and arrays of a file's content."""
+    """Return the names (none, or one for each) and arrays of a file's content."""
     reader = _Reader(content, source)
     reader.numbers("QQ", "the beginning")
     arrays = [

@@ -1,4 +1,4 @@
-"""Named arrays in the safetensors format, bfloat16 and float8 included."""
+"""Files of named arrays in the safetensors format, bfloat16 and float8 included."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def save(
     arrays: Mapping[str, onp.ndarray[Any, Any]],
     metadata: Mapping[str, str] | None = None,
 ) -> None:
-    """Write arrays, whole or not at all."""
+    """Write arrays; the file is written whole or not at all."""
     for name, array in arrays.items():
         if array.dtype not in _WRITTEN:
             raise TypeError(
@@ -80,7 +80,7 @@ def load(path: str | os.PathLike[str]) -> dict[str, onp.ndarray[Any, Any]]:
 
 
 def _where(content: bytes) -> str:
-    """Where a damaged file ends, and what is missing: its header says which bytes each array has."""
+    """Describe the end of a damaged file and what is missing, by the byte ranges in its header."""
     begin = 8 + int.from_bytes(content[:8], "little")
     if len(content) < begin:
         return (

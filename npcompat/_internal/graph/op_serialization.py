@@ -1,7 +1,7 @@
-"""Operators and their attributes as what JSON holds, and back.
+"""Serialisation of operators and their attributes to JSON.
 
 A definition is the operator's name, its version, and its attributes by name. Most attribute values
-are JSON's own; a list is a tuple; the others are objects of one key that says their kind.
+are JSON's own. A list is a tuple; other values are objects with one key, their kind.
 """
 
 import difflib
@@ -19,11 +19,11 @@ from npcompat._internal.dispatch.devices import Device, as_device
 from npcompat._internal.support.errors import DefinitionError, OperatorError
 
 VERSION = 1
-"""Of the form that definitions have."""
+"""Version of the format of definitions."""
 
 
 def to_json(value: Any) -> Any:
-    """An attribute's value as what JSON holds."""
+    """Convert an attribute's value to JSON's types."""
     if value is None or type(value) in (bool, int, str):
         return value
     if type(value) is float:
@@ -44,7 +44,7 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(found: Any) -> Any:
-    """An attribute's value from what `to_json` wrote."""
+    """Convert what `to_json` returned to an attribute's value."""
     if isinstance(found, list):
         return tuple(map(from_json, found))
     if not isinstance(found, dict):
@@ -92,23 +92,24 @@ _KINDS: Mapping[str, Any] = {
 
 
 class Family(Protocol):
-    """Operators that a user has named: one for each number of outputs and each set of attributes."""
+    """Operators that a user has named, by number of outputs and attributes."""
 
     func: Any
 
     def operator(self, outputs: int, names: tuple[str, ...]) -> Op:
-        """The operator with so many outputs and attributes of these names."""
+        """Return the operator with a number of outputs and attributes of these names."""
 
 
 CUSTOM = "_npx_custom_"
-"""How the names of custom operators begin; one with several outputs ends with a colon and their
-number.
+"""Prefix of the names of custom operators.
+
+A name of several outputs ends with a colon and their number.
 """
 _named: dict[str, Family] = {}
 
 
 def name_custom(name: str, family: Family) -> None:
-    """Let graphs with a custom operator be written and read under a name.
+    """Name a custom operator, so that graphs with it can be written and read.
 
     Raises
     ------
@@ -126,14 +127,15 @@ def name_custom(name: str, family: Family) -> None:
 
 
 def _place(function: Any) -> str:
-    """Where a function is defined: the same for functions that one definition makes at each call."""
+    """Return the qualified name of a function, which is the same each time its definition runs."""
     if isinstance(function, str):
         return function
-    return f"{getattr(function, '__module__', '?')}.{getattr(function, '__qualname__', type(function).__qualname__)}"
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    return f"{getattr(function, '__module__', '?')}.{name}"
 
 
 def _custom(name: str, attrs: Iterable[str]) -> Op | None:
-    """The custom operator of a name in a definition; None if there is none."""
+    """Return the custom operator of a name in a definition; None if there is none."""
     short, _, outputs = name.removeprefix(CUSTOM).partition(":")
     if not name.startswith(CUSTOM) or short not in _named or not (outputs or "1").isdigit():
         return None
@@ -141,7 +143,7 @@ def _custom(name: str, attrs: Iterable[str]) -> Op | None:
 
 
 def definition(op: Op, attrs: Attrs) -> dict[str, Any]:
-    """The definition of an operator with its attributes.
+    """Return the definition of an operator with its attributes.
 
     Raises
     ------
@@ -162,7 +164,7 @@ def definition(op: Op, attrs: Attrs) -> dict[str, Any]:
 
 
 def from_definition(found: Mapping[str, Any]) -> tuple[Op, Attrs]:
-    """The operator and the attributes of a definition.
+    """Return the operator and the attributes of a definition.
 
     Raises
     ------
@@ -215,7 +217,7 @@ def from_definition(found: Mapping[str, Any]) -> tuple[Op, Attrs]:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """What may have been meant by a name that is not known, for an error's text."""
+    """Suggest known names that are similar to an unknown one, for an error's text."""
     near = difflib.get_close_matches(name, known)
     return f" (did you mean {' or '.join(near)}?)" if near else ""
 

@@ -1,8 +1,7 @@
-"""The symbolic backend: an operator on symbols computes nothing, but is a node of a graph, with the
-types it gives.
+"""Symbolic backend: an operator on symbols is a node of a graph, with inferred types.
 
-A graph has no list of its nodes: a node points to what it is computed from. Nodes stay as they are,
-but of a variable's type more may become known while the graph is built.
+A graph has no list of its nodes: a node points to what it is computed from. Nodes are immutable,
+except that the type of a variable may become known while the graph is built.
 """
 
 import itertools
@@ -22,7 +21,7 @@ _numbers = itertools.count()
 
 
 class Node:
-    """A variable, a constant, or a call of an operator on other nodes' outputs and Python scalars."""
+    """Variable, constant, or call of an operator on other nodes' outputs and Python scalars."""
 
     __slots__ = ("attrs", "inputs", "name", "op", "outputs", "value")
 
@@ -41,7 +40,7 @@ class Node:
 
     @property
     def is_variable(self) -> bool:
-        """Whether its value is given when the graph is bound."""
+        """True if its value is given when the graph is bound."""
         return self.op is None and self.value is None and self not in STREAM
 
 
@@ -49,11 +48,11 @@ STREAM = (
     Node("random_key", (TensorType((2,), onp.dtype(onp.uint32)),)),
     Node("random_counter", (TensorType((), onp.dtype(onp.int64)),)),
 )
-"""The state of the default random stream when a graph is run, from which its draws count."""
+"""State of the default random stream when a graph is run, from which its draws count."""
 
 
 class Symbolic:
-    """An output of a node: the payload of a symbol."""
+    """Output of a node: the payload of a symbol."""
 
     __slots__ = ("index", "node")
 
@@ -62,12 +61,12 @@ class Symbolic:
 
     @property
     def type(self) -> TensorType:
-        """What is known of its type."""
+        """Type, as far as it is known."""
         return self.node.outputs[self.index]
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """Its shape, lengths that are not known as symbols."""
+        """Shape; lengths that are not known are symbols."""
         if self.type.shape is None or None in self.type.shape:
             raise InferenceError(
                 f"symbol {self.node.name!r} is of type {self.type!r}, but its shape is needed: "
@@ -77,7 +76,7 @@ class Symbolic:
 
     @property
     def dtype(self) -> onp.dtype[Any]:
-        """Its dtype."""
+        """Data type."""
         if self.type.dtype is None:
             raise InferenceError(
                 f"symbol {self.node.name!r} is of type {self.type!r}, but its dtype is needed: "
@@ -88,12 +87,13 @@ class Symbolic:
 
     @property
     def ndim(self) -> int:
-        """Its number of axes."""
+        """Number of axes."""
         return len(self.shape)
 
     def refine(self, known: TensorType) -> bool:
-        """Say more of the type of a variable, which nodes that are made later see; False, and
-        nothing done, if it is none.
+        """Refine the type of a variable, which nodes that are made later see.
+
+        Returns False, and does nothing, for other nodes.
         """
         if self.node.is_variable:
             self.node.outputs = (self.type.joined(known, f"variable {self.node.name}"),)
@@ -107,7 +107,7 @@ class Symbolic:
 
 
 def constant(array: onp.ndarray[Any, Any]) -> Symbolic:
-    """A constant of a graph."""
+    """Make a constant of a graph."""
     kept = onp.array(array)
     return Symbolic(
         Node(f"constant{next(_numbers)}", (TensorType(kept.shape, kept.dtype),), value=kept)
@@ -115,7 +115,7 @@ def constant(array: onp.ndarray[Any, Any]) -> Symbolic:
 
 
 def operands(payloads: Iterable[Any]) -> tuple[Any, ...]:
-    """The operands of a node: what is no symbol becomes a constant, but for Python scalars."""
+    """Return the operands of a node: arrays become constants, Python scalars stay."""
     return tuple(
         [
             p if type(p) is Symbolic or type(p) in _SCALARS else constant(onp.asarray(p))
@@ -125,7 +125,7 @@ def operands(payloads: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def call(op: Op, inputs: tuple[Any, ...], attrs: Attrs, name: str | None = None) -> Node:
-    """The node of a call.
+    """Return the node of a call.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def call(op: Op, inputs: tuple[Any, ...], attrs: Attrs, name: str | None = None)
 
 
 def run(op: Op, payloads: Sequence[Any], attrs: Attrs) -> Any:
-    """What the dispatcher's `run` returns for operands of which some are symbols."""
+    """Run an operator on operands of which some are symbols, as the dispatcher's `run`."""
     node = call(op, operands(payloads), attrs)
     outs = tuple([Value(Symbolic(node, i)) for i in range(op.outputs)])
     return outs[0] if op.outputs == 1 else outs

@@ -1,9 +1,9 @@
-"""What happens that a program does not say: `with npx.audit() as found: ...`.
+"""Audit of hidden costs: `with npx.audit() as found: ...`.
 
-Where an array is converted, copied, moved or waited for, the code looks whether the mode has an
-audit, and tells it, with the work to be done; the audit looks up the user's line, and does the work
-itself, with a clock. Casts are seen by observing operators, and the time of compilations is told by
-XLA's side.
+An audit finds copies, casts, transfers, compilations, and reads that wait for values. The code that
+does one of these asks the mode for an audit, and hands it the work to be done. The audit looks up
+the user's line, and does the work with a clock. It sees casts as an observer of operators; JAX
+reports compilations (`on_compile`).
 """
 
 import time
@@ -15,41 +15,29 @@ from typing import Any, TypeVar
 import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.backend.jax.monitoring import Spans, told_of_compilations
+from npcompat._internal.backend.jax.monitoring import Spans, on_compile
 from npcompat._internal.core import modes
 from npcompat._internal.core.compile_log import FIRST, Compilation, type_name
 from npcompat._internal.core.handle import Value
 from npcompat._internal.core.observer import Observer, Run
 from npcompat._internal.core.op import Attrs, Op, short_name
 from npcompat._internal.dispatch.placement import on_host
+from npcompat._internal.observe.value_readers import EXPLICIT, IMPLICIT, CodeSet
 from npcompat._internal.support.errors import AuditError, user_call
 from npcompat._internal.support.text_table import amount, duration, shortened, table
 
 _T = TypeVar("_T")
 KINDS = ("fallback", "sync", "copy", "cast", "transfer", "compilation")
 
-_READING = frozenset((
-    "asnumpy", "item", "asscalar", "tolist", "tobytes", "wait_to_read", "waitall", "__float__",
-    "__int__", "__complex__", "__repr__", "__str__", "__format__", "array_repr", "array_str",
-    "array2string", "tofile", "dump", "dumps", "save", "savez", "savez_compressed", "savetxt",
-    "save_parameters", "save_states", "export", "update",
-))  # fmt: skip
-"""Functions that are called for the values; `update` is that of metrics."""
-_READING_BESIDES = frozenset((
-    "__bool__", "__index__", "__iter__", "__contains__", "__hash__", "__array__", "__getattr__",
-    "_elements", "__reduce__", "raise_pending",
-))  # fmt: skip
-"""What Python and other libraries call for the values, without saying so."""
-
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened.
+    """Hidden cost that an audit has found.
 
-    `kind` is one of 'fallback', 'sync', 'copy', 'cast', 'transfer' and 'compilation'; `what`
-    describes it, `call` is the function that was called in the user's line, `location`; `bytes` and
-    `seconds` are what it cost. `asked` says that the line asks for it in so many words
-    (`x.item()`), or the placement of arrays does.
+    `kind` is one of 'fallback', 'sync', 'copy', 'cast', 'transfer' and 'compilation'. `what`
+    describes it; `call` is the function that was called in the user's line, `location`. `bytes` and
+    `seconds` are the cost. `asked` is True if the line asks for it explicitly, as `x.item()` does,
+    or the placement of arrays does.
     """
 
     kind: str
@@ -68,8 +56,9 @@ class Event:
 
 
 class Events(list[Event]):
-    """What was found, in the order in which it happened; printed as a table in which equal events
-    stand together.
+    """List of events in the order in which they happened.
+
+    It prints as a table, in which equal events are one row.
     """
 
     def __str__(self) -> str:
@@ -102,8 +91,9 @@ class Events(list[Event]):
 
 
 class Audit(Observer):
-    """Collects events; in strict mode, raises `AuditError` before one happens that was not asked
-    for.
+    """Observer that collects events.
+
+    In strict mode it raises `AuditError` before an event that was not asked for.
     """
 
     def __init__(self, kinds: Collection[str], strict: bool) -> None:
@@ -113,18 +103,20 @@ class Audit(Observer):
         self._logged: list[Compilation] = []
         self.events = Events()
 
-    # --- what is told
+    # --- events that are reported
 
-    def told(
+    def record_event(
         self, kind: str, what: str, array: Any, make: Callable[[], _T], asked: bool = False
     ) -> _T:
-        """Do something with an array that is an event."""
+        """Do some work with an array, and record it as an event."""
         place = _Place()
         return self._done(Event(kind, what, place.call, place.location, asked=asked), array, make)
 
-    def reading(self, array: Any, make: Callable[[], _T], moving: bool) -> _T:
-        """Bring values to the host: for an array there, for somebody who wants to know them, or for
-        a function that runs there.
+    def record_read(self, array: Any, make: Callable[[], _T], moving: bool) -> _T:
+        """Read the values of an array on XLA, and record it as an event.
+
+        It is a transfer if the array moves to the host (`moving`), a sync if a function that reads
+        values is running, else a fallback: a function that runs on the host.
         """
         place = _Place()
         if moving:
@@ -135,16 +127,15 @@ class Audit(Observer):
                 place.location,
                 asked=on_host(modes.current()),
             )
-        elif place.within(_READING) or place.within(_READING_BESIDES):
-            event = Event(
-                "sync", "values are read", place.call, place.location, asked=place.call in _READING
-            )
+        elif place.within(EXPLICIT) or place.within(IMPLICIT):
+            asked = place.function in EXPLICIT
+            event = Event("sync", "values are read", place.call, place.location, asked=asked)
         else:
             event = Event("fallback", "computed on the host", place.call, place.location)
         return self._done(event, array, make)
 
-    def across(self, name: str, operands: Sequence[Any], make: Callable[[], _T]) -> _T:
-        """Run an operator on XLA for operands on the host, which has no kernel for it."""
+    def record_xla_fallback(self, name: str, operands: Sequence[Any], make: Callable[[], _T]) -> _T:
+        """Run an operator on XLA that has no kernel on the host, and record it as a fallback."""
         place = _Place()
         arrays = [a for a in operands if isinstance(a, onp.ndarray)]
         event = Event(
@@ -153,20 +144,21 @@ class Audit(Observer):
         return self._done(event, max(arrays, key=lambda a: a.nbytes), make) if arrays else make()
 
     def compiling(self, entry: Compilation) -> None:
-        """Note what is about to be compiled; the event comes when it is, with its time."""
+        """Note what is about to be compiled; the event follows when it is, with its time."""
         place = _Place()
         if not _makes_arrays(entry):
             self._check(Event("compilation", _described(entry), place.call, place.location))
         self._logged.append(entry)
 
     def compiled(self, name: str, seconds: float) -> None:
-        """Note that a program was compiled; some, such as those of gradients, are not in the
-        compile log.
+        """Record that a program was compiled.
+
+        Some programs, such as those of gradients, are not in the compile log.
         """
         place = _Place()
         entry = next((e for e in self._logged if e.name == name), None)
-        # What makes arrays comes after some of a kind, whenever they begin: no warming up is long
-        # enough.
+        # Programs that make arrays are compiled when calls of a kind repeat, whenever that is: no
+        # warm-up is long enough to compile them all.
         asked = entry is not None and _makes_arrays(entry)
         what = f"{short_name(name)}, no operator" if entry is None else _described(entry)
         event = Event("compilation", what, place.call, place.location, 0, seconds, asked)
@@ -176,23 +168,23 @@ class Audit(Observer):
             self._check(event)
         self._keep(event)
 
-    # --- what is observed
+    # --- events that are observed
 
     def operator(self, op: Op, operands: Sequence[Value], attrs: Attrs, run: Run) -> Any:
-        """Run an operator, and note the operands that it casts, and whether it moves one to another
-        device.
-        """
+        """Run an operator; record the operands that it casts, and a transfer to another device."""
         payloads = [v.payload for v in operands]
         named = op.named(attrs)
         if op.name == "_npi_to_device":
-            return self.told("transfer", f"to {named['device']}", payloads[0], run, asked=True)
+            return self.record_event(
+                "transfer", f"to {named['device']}", payloads[0], run, asked=True
+            )
         if op.name == "_npi_fit":
             self._note_assignment(payloads[0], named["dtype"])
         self._note_casts(op, attrs, payloads)
         return run()
 
     def write(self, op: Op | None, target: Any, payloads: Sequence[Any], run: Run) -> Any:
-        """Write into an array on the host, and note what is cast."""
+        """Write into an array on the host, and record what is cast."""
         if op is None:
             self._note_assignment(payloads[0], target.dtype)
         else:
@@ -208,12 +200,12 @@ class Audit(Observer):
             not any(map(_is_array, payloads))
             or len({p.dtype for p in payloads if hasattr(p, "dtype")}) == 1
         ):
-            return  # what one dtype becomes is the function's own affair
+            return  # operands of one dtype are cast by the function's own definition
         types = tuple([p.dtype if hasattr(p, "dtype") else type(p) for p in payloads])
         try:
             wanted, _ = op.rule(types, op.named(attrs))
-        except (TypeError, ValueError):  # it is about to fail
-            return
+        except (TypeError, ValueError):
+            return  # the call is about to fail
         for payload, dtype in zip(payloads, wanted, strict=False):
             if dtype is not None and _is_array(payload) and payload.dtype != dtype:
                 self._note_cast(short_name(op.name), payload, dtype)
@@ -227,10 +219,10 @@ class Audit(Observer):
             place.location,
             _nbytes(array),
         )
-        self._check(event, False)  # an audit around this one observes for itself
+        self._check(event, False)  # an outer audit observes casts itself
         self._keep(event, False)
 
-    # --- what becomes of it
+    # --- recording
 
     def _done(self, event: Event, array: Any, make: Callable[[], _T]) -> _T:
         event = replace(event, what=f"{event.what}: {type_name(array)}", bytes=_nbytes(array))
@@ -255,15 +247,16 @@ class Audit(Observer):
 
 
 class _Place:
-    """Where the user's code is, and what it called there."""
+    """Line of the user's code, and the functions of npcompat that run below it."""
 
     def __init__(self) -> None:
-        self.location, self._names = user_call()
-        self.call = self._names[-1]
+        self.location, self._codes = user_call()
+        self.function = self._codes[-1]
+        self.call = self.function.co_name
 
-    def within(self, functions: frozenset[str]) -> bool:
-        """Whether one of the functions is running."""
-        return not functions.isdisjoint(self._names)
+    def within(self, functions: CodeSet) -> bool:
+        """Return True if one of the functions is running."""
+        return functions.holds_any(self._codes)
 
 
 def _described(entry: Compilation) -> str:
@@ -271,12 +264,12 @@ def _described(entry: Compilation) -> str:
 
 
 def _makes_arrays(entry: Compilation) -> bool:
-    """Whether a program is that of an operator without operands."""
+    """Return True for the program of an operator without operands."""
     return not entry.types and entry.reason == FIRST
 
 
 def _is_array(payload: Any) -> bool:
-    """Whether a payload has elements enough for a cast to cost something."""
+    """Return True if a payload has enough elements for a cast to cost something."""
     return (isinstance(payload, onp.ndarray) or xla.is_payload(payload)) and payload.size > 1
 
 
@@ -284,7 +277,7 @@ def _nbytes(array: Any) -> int:
     return int(array.size * onp.dtype(array.dtype).itemsize)
 
 
-def _tell(name: str, spans: Spans) -> None:
+def _record_compilation(name: str, spans: Spans) -> None:
     found = modes.current().audit
     if found is not None:
         found.compiled(name, sum([end - start for start, end in spans]))
@@ -292,31 +285,30 @@ def _tell(name: str, spans: Spans) -> None:
 
 @contextmanager
 def audit(*kinds: str, strict: bool = False) -> Iterator[Events]:
-    """Find what happens inside the context that the program does not say, with the lines and the
-    cost.
+    """Find hidden costs inside the context, such as copies and casts, with their lines.
 
-    What is found, by its kind:
+    The kinds of events are:
 
     - `fallback`: an array on XLA is computed with on the host, as by a function whose result's
       shape depends on values, or the other way round;
     - `sync`: Python waits for values, to know them;
-    - `copy`: what is written is held elsewhere, too, so that a copy is written;
-    - `cast`: an operand is cast because another one has another dtype, or what is assigned, because
-      the array has;
+    - `copy`: an array that is written shares its memory with another one, so a copy is written;
+    - `cast`: an operand is cast because another one has another dtype, or an assigned value is,
+      because the array has;
     - `transfer`: an array is sent between the host and XLA, or between devices;
     - `compilation`: XLA compiles a program.
 
-    Compiled functions stay compiled: of what is in them, the casts are found while they are traced.
+    Compiled functions stay compiled: casts in them are found while they are traced.
 
     Parameters
     ----------
     *kinds : str
-        Which of these to look for; all, if none is given.
+        Kinds of events to look for; all, if none is given.
     strict : bool
-        Whether to raise at the first event, before it happens, unless it is asked for: values that
-        are read by a function made for that (`x.item()`, `float(x)`, `print(x)`, but not `if x:`);
-        arrays that are sent elsewhere by one (`x.to_device(d)`); and, where arrays are placed on
-        the host, the way between the host and XLA, which is one device then.
+        If True, raise at the first event, before it happens, unless it is asked for. Asked for are
+        values that are read by a function made for that (`x.item()`, `float(x)`, `print(x)`, but
+        not `if x:`), arrays that are sent elsewhere by one (`x.to_device(d)`), and, where arrays
+        are placed on the host, the way between the host and XLA, which is one device then.
 
     Yields
     ------
@@ -336,7 +328,8 @@ def audit(*kinds: str, strict: bool = False) -> Iterator[Events]:
     ...     if a.sum() > 3:
     ...         pass
     >>> [(event.kind, event.call, event.what) for event in found]
-    [('cast', '__truediv__', 'divide: int64[6] to float32'), ('sync', '__bool__', 'values are read: bool[]')]
+    [('cast', '__truediv__', 'divide: int64[6] to float32'),
+     ('sync', '__bool__', 'values are read: bool[]')]
     """
     unknown = set(kinds) - set(KINDS)
     if unknown:
@@ -344,7 +337,7 @@ def audit(*kinds: str, strict: bool = False) -> Iterator[Events]:
             f"audit: unknown kind {min(unknown)!r}; expected some of {', '.join(KINDS)}"
         )
     made = Audit(kinds or KINDS, strict)
-    with modes.changed(audit=made, observer=made), told_of_compilations(_tell):
+    with modes.changed(audit=made, observer=made), on_compile(_record_compilation):
         yield made.events
 
 

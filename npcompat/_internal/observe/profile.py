@@ -1,6 +1,7 @@
-"""How long operators take, and what memory they make: `with npx.profile() as found: ...`.
+"""Profile of the time and memory of operators: `with npx.profile() as found: ...`.
 
-The profile is an observer. It waits for the results of each operation, so that its time is its own.
+The profile is an observer. It waits for the results of each operation, so that an operation's time
+is its own.
 """
 
 import json
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.backend.jax.monitoring import Spans, told_of_compilations
+from npcompat._internal.backend.jax.monitoring import Spans, on_compile
 from npcompat._internal.core import modes
 from npcompat._internal.core.compile_log import type_name
 from npcompat._internal.core.handle import Value
@@ -30,13 +31,13 @@ from npcompat._internal.support.text_table import amount, duration, table
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of an operator, of a compiled function, or of the program of a gradient.
+    """Call of an operator, of a compiled function, or of the program of a gradient.
 
-    Times are in seconds: `start` since the profile began, `seconds` that it took besides
-    `compiling`. `types` are those of the operands. `bytes` is the memory that its results take,
-    less that of operands which were given away; `live`, what all arrays made in the profile take
-    after it. `where` is 'host' or 'xla'; `location` is the user's line, and `call` what was called
-    there.
+    Times are in seconds: `start` since the profile began, `seconds` that it took, without
+    `compiling`. `types` are those of the operands. `bytes` is the memory of its results, less that
+    of operands that were donated. `live` is the memory after it of all arrays made in the profile.
+    `where` is 'host' or 'xla'; `location` is the user's line, and `call` the function that was
+    called there.
     """
 
     name: str
@@ -52,10 +53,10 @@ class Call:
 
 
 class Profile(Observer):
-    """What was called in a profile; prints as a table, and can be saved as a trace.
+    """Calls in a profile; prints as a table, and can be saved as a trace.
 
-    `calls` are in the order in which they ended; `compilations`, name, start and end of each, tell
-    when something was compiled.
+    `calls` are in the order in which they ended. `compilations` has the name, start and end of each
+    compilation.
     """
 
     def __init__(self, compiled: bool) -> None:
@@ -68,26 +69,26 @@ class Profile(Observer):
 
     @property
     def peak(self) -> int:
-        """The most memory, in bytes, that arrays made in the profile took at a time."""
+        """Maximum memory in bytes of the arrays made in the profile, at one time."""
         return max([c.live for c in self.calls], default=0)
 
-    # --- what is observed
+    # --- measuring
 
     def operator(self, op: Op, operands: Sequence[Value], attrs: Attrs, run: Run) -> Any:
-        """Run an operator with a clock."""
+        """Run an operator, and measure it."""
         return self._measured(op.name, [v.payload for v in operands], run, _payloads)
 
     def program(self, name: str, payloads: Sequence[Any], run: Run) -> Any:
-        """Run a program with a clock."""
+        """Run a program, and measure it."""
         return self._measured(name, payloads, run, lambda results: results)
 
     def write(self, op: Op | None, target: Any, payloads: Sequence[Any], run: Run) -> Any:
-        """Write into an array on the host with a clock."""
+        """Write into an array on the host, and measure it."""
         name = "assignment" if op is None else f"{op.name} in place"
         return self._measured(name, [target, *payloads], run, lambda nothing: ())
 
     def compiled(self, name: str, spans: Spans) -> None:
-        """Note when something was compiled."""
+        """Record the time of a compilation."""
         if self._thread == threading.get_native_id():
             self.compilations += [
                 (short_name(name), start - self._begin, end - self._begin) for start, end in spans
@@ -97,7 +98,7 @@ class Profile(Observer):
         self, name: str, operands: Sequence[Any], run: Run, payloads: Callable[[Any], Sequence[Any]]
     ) -> Any:
         if modes.current().trace is not None:
-            return run()  # it becomes a part of a program
+            return run()  # the operation becomes a part of a program
         arrays = [p for p in operands if type(p) in _ARRAYS]
         known, start = len(self.compilations), time.time() - self._begin
         result = run()
@@ -112,7 +113,7 @@ class Profile(Observer):
         size = self._memory.changed(arrays, made)
         where = "xla" if any([type(p) is xla.Array for p in (*arrays, *made)]) else "host"
         types = tuple(map(type_name, arrays))
-        location, names = user_call()
+        location, codes = user_call()
         seconds = max(end - start - compiling, 0.0)
         self.calls.append(
             Call(
@@ -124,13 +125,13 @@ class Profile(Observer):
                 size,
                 self._memory.live,
                 where,
-                names[-1],
+                codes[-1].co_name,
                 location,
             )
         )
         return result
 
-    # --- what is shown
+    # --- output
 
     def __str__(self) -> str:
         if not self.calls:
@@ -145,11 +146,8 @@ class Profile(Observer):
         ):
             seconds, compiling = sum([c.seconds for c in calls]), sum([c.compiling for c in calls])
             memory = amount(sum([max(c.bytes, 0) for c in calls]))
-            times = (
-                duration(seconds),
-                f"{100 * seconds / total:.1f} %",
-                duration(seconds / len(calls)),
-            )
+            share = f"{100 * seconds / total:.1f} %"
+            times = duration(seconds), share, duration(seconds / len(calls))
             rows.append(
                 (name, str(len(calls)), *times, duration(compiling) if compiling else "", memory)
             )
@@ -162,9 +160,9 @@ class Profile(Observer):
         return f"{table(header, rows, right=range(1, len(header)))}\n\n{below}"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a trace of Chrome's format, which chrome://tracing and ui.perfetto.dev show.
+        """Write a trace in Chrome's format, which chrome://tracing and ui.perfetto.dev show.
 
-        Each call is a slice, and each compilation; the memory of arrays is a counter. The file is
+        Each call and each compilation is a slice; the memory of arrays is a counter. The file is
         written whole or not at all.
         """
         ids = {"pid": os.getpid(), "tid": self._thread}
@@ -172,10 +170,8 @@ class Profile(Observer):
             {"name": "process_name", "ph": "M", "args": {"name": "npcompat"}}
         ]
         for c in self.calls:
-            length, details = (
-                c.seconds + c.compiling,
-                {"types": c.types, "line": c.location, "call": c.call, "bytes": c.bytes},
-            )
+            length = c.seconds + c.compiling
+            details = {"types": c.types, "line": c.location, "call": c.call, "bytes": c.bytes}
             events.append(
                 {
                     "name": c.name,
@@ -211,8 +207,9 @@ class Profile(Observer):
 
 
 class _Memory:
-    """What the arrays that were made take, as long as they are there: weak references to their
-    payloads tell.
+    """Memory of the arrays that were made, while they live.
+
+    Weak references to payloads tell when they are freed.
     """
 
     def __init__(self) -> None:
@@ -220,7 +217,7 @@ class _Memory:
         self._held: dict[int, tuple[Any, int]] = {}
 
     def changed(self, operands: Sequence[Any], results: Sequence[Any]) -> int:
-        """Note what a call made; how many bytes more there are by it."""
+        """Record what a call made and donated; return the change of memory in bytes."""
         given = [o for o in operands if type(o) is xla.Array and o.is_deleted()]
         for operand in given:
             self._drop(id(operand))
@@ -244,7 +241,7 @@ _ARRAYS = (onp.ndarray, xla.Array)
 
 
 def _payloads(result: Any) -> list[Any]:
-    """The payloads of an operator's results that are arrays."""
+    """Payloads of an operator's results that are arrays."""
     values = result if type(result) is tuple else (result,)
     return [v.payload for v in values if type(v.payload) in _ARRAYS]
 
@@ -255,35 +252,33 @@ def _nbytes(array: Any) -> int:
 
 @contextmanager
 def profile(compiled: bool = True) -> Iterator[Profile]:
-    """Measure the time and the memory of what is called inside the context: operators, compiled
-    functions, gradients.
+    """Measure time and memory of operators, compiled functions and gradients inside the context.
 
-    Each call is waited for, so that its time is its own; what XLA would do meanwhile it does not.
+    Each call is waited for, so that its time is its own: XLA does not overlap it with other work.
 
     Parameters
     ----------
     compiled : bool
-        Whether compiled functions run as they are, each as one program; with False, operator by
-        operator, to see what is in them.
+        If True, compiled functions run as they are, each as one program; if False, operator by
+        operator, which shows their parts.
 
     Yields
     ------
     Profile
         Prints as a table of operators, those that took most time first. `calls` has each call,
-        `peak` the most memory that was taken at a time; `save(path)` writes a trace for
-        chrome://tracing.
+        `peak` the maximum of the memory; `save(path)` writes a trace for chrome://tracing.
 
     Examples
     --------
     >>> a = np.ones((100, 100))
     >>> with npx.profile() as found:
     ...     b = (a @ a + 1).sum()
-    >>> [(call.name, call.types, call.bytes) for call in found.calls]  # doctest: +NORMALIZE_WHITESPACE
-    [('matmul', ('float32[100,100]', 'float32[100,100]'), 40000), ('add', ('float32[100,100]',), 40000),
-     ('sum', ('float32[100,100]',), 4)]
+    >>> [(call.name, call.types, call.bytes) for call in found.calls]
+    [('matmul', ('float32[100,100]', 'float32[100,100]'), 40000),
+     ('add', ('float32[100,100]',), 40000), ('sum', ('float32[100,100]',), 4)]
     """
     made = Profile(compiled)
-    with modes.changed(observer=made), told_of_compilations(made.compiled):
+    with modes.changed(observer=made), on_compile(made.compiled):
         yield made
 
 

@@ -1,9 +1,8 @@
-"""Draws that are made before they are asked for, so that a loop that draws a few numbers at a time
-does not wait for XLA each time.
+"""Prefetched draws: a loop that draws a few numbers at a time does not wait for XLA each time.
 
-Draw `n` of a stream depends on its key and `n`, and on what is asked for. When the same has been
-asked for again and again, one program makes what the next draws would give, to the bit, and they
-wait on the host. Draws of other kinds may come in between, as long as they come in turn.
+Draw `n` of a stream depends only on the stream's key, on `n`, and on the distribution. When a draw
+is repeated often enough, one program makes the next draws of that kind, equal to the bit. They wait
+on the host. Draws of other kinds may come in between, at regular distances.
 """
 
 import math
@@ -22,18 +21,16 @@ from npcompat._internal.dispatch.placement import SCALARS, host_payload, on_host
 from npcompat._internal.native import fast_path
 
 REPEATED = 2048
-"""So many draws of a kind come before others are made ahead: compiling takes as long as some
-thousand of them.
-"""
-_AGAIN = 4
-"""So many, if that has been compiled."""
+"""Draws of a kind before others are prefetched: compiling takes as long as some thousand draws."""
+REFILL_AFTER = 4
+"""Draws of a kind before others are prefetched, once the program is compiled."""
 _DRAWS, _NUMBERS, _KINDS = 256, 2**15, 64
-"""How many draws one program makes, of how many numbers in all; how many kinds are remembered."""
+"""Maximum number of draws of one program, of numbers in all of them, and of tracked kinds."""
 _LAST = 2**63 - 2
 
 
 class _Waiting:
-    """Draws `first`, `first + stride`, ... of a key."""
+    """Prefetched draws `first`, `first + stride`, ... of a key."""
 
     __slots__ = ("first", "key", "samples", "stride")
 
@@ -41,21 +38,21 @@ class _Waiting:
         self.key, self.first, self.stride, self.samples = key, first, stride, samples
 
 
-class Ahead:
-    """What is drawn ahead of a stream, by what is asked for; and when each was asked for before."""
+class DrawPrefetcher:
+    """Prefetched draws of a stream by kind, and the history that decides what is prefetched."""
 
     __slots__ = ("_habits", "_number", "_seen", "_waiting")
 
     def __init__(self) -> None:
         self._waiting: dict[Any, _Waiting] = {}
-        self._habits: dict[
-            Any, tuple[int, int, int]
-        ] = {}  # number of the last draw, how many lay between, how often it was so
-        self._seen: Value | None = None  # the counter that this object wrote, and the number in it
+        # by kind: number of the last draw, distance to the one before, repetitions of the distance
+        self._habits: dict[Any, tuple[int, int, int]] = {}
+        # the counter that this object wrote, and the number in it
+        self._seen: Value | None = None
         self._number = 0
 
     def take(self, kind: Any, key: Handle, counter: Handle) -> Value | None:
-        """The next draw, if it has been made; it is counted."""
+        """Return the next draw and count it; None if it was not prefetched."""
         waiting = self._waiting.get(kind)
         if waiting is None or waiting.key is not key._value:
             return None
@@ -76,7 +73,7 @@ class Ahead:
         number: int,
         size: int,
     ) -> None:
-        """Remember a draw, which has been counted; make the next ones if it comes again and again."""
+        """Record a draw that was counted; prefetch the next ones if it is repeated regularly."""
         self._seen, self._number = counter._value, number + 1
         last, stride, times = self._habits.get(kind, (number, 0, 0))
         times = times + 1 if number - last == stride else 0
@@ -87,7 +84,7 @@ class Ahead:
         self._habits[kind] = number, stride, times
         draws = min(_DRAWS, _NUMBERS // max(size, 1))
         if (
-            times < (_AGAIN if kind in self._waiting else REPEATED)
+            times < (REFILL_AFTER if kind in self._waiting else REPEATED)
             or stride < 1
             or draws < 2
             or number + draws * stride > _LAST
@@ -100,17 +97,17 @@ class Ahead:
         self._habits[kind] = int(numbers[-1]), stride, times
 
     def position(self, counter: Handle) -> int:
-        """The number of the next draw."""
+        """Number of the next draw."""
         return self._number if counter._value is self._seen else int(handles.to_host(counter))
 
 
 def kind_of(op: Op, given: Sequence[Value], attrs: Attrs) -> Any:
-    """What tells draws apart; None for those that are not made ahead.
+    """Return a key for equal draws; None for those that are not prefetched.
 
-    These are draws by parameters that are arrays, on devices, while something is traced or
-    observed; of distributions whose numbers are made together (not `Op.begins`), which come out
-    rounded otherwise in a program of other shapes; and for the same reason single numbers, if they
-    are not `Op.exact`.
+    Not prefetched are draws with arrays as parameters, draws on devices, and draws while a function
+    is traced or observed. Nor are distributions whose numbers are not independent of each other
+    (not `Op.begins`), since a program of another shape rounds them differently. For the same
+    reason, single numbers are not if the operator is not `Op.exact`.
     """
     mode = modes.current()
     if (
@@ -132,7 +129,7 @@ def kind_of(op: Op, given: Sequence[Value], attrs: Attrs) -> Any:
 
 @lru_cache(maxsize=256)
 def _several(op: Op) -> Op:
-    """The operator that makes several draws, given the numbers of all of them."""
+    """Operator that makes several draws, given the numbers of all of them."""
 
     def compute(xp: Any, key: Any, numbers: Any, *parameters: Any, **attrs: Any) -> Any:
         return xp.each(lambda number: op.compute(xp, key, number, *parameters, **attrs)[0], numbers)
@@ -153,4 +150,4 @@ def _several(op: Op) -> Op:
     )
 
 
-__all__ = ["REPEATED", "Ahead", "kind_of"]
+__all__ = ["REPEATED", "DrawPrefetcher", "kind_of"]

@@ -1,9 +1,9 @@
-"""Draws that are the beginning of longer ones, so that one program serves many sizes.
+"""Draws that are the prefix of longer ones, so that one program serves many sizes.
 
-A program is compiled for each size, and that takes some hundred times as long as a draw of a
-thousand numbers: initializing a network was mostly this. Threefry numbers the elements of a sample,
-and most distributions make each of its own bits: then the first elements of a longer sample are
-those of a shorter one, to the bit. A size that comes again and again gets a program of its own.
+A program is compiled for each size, which takes some hundred times as long as a draw of a thousand
+numbers: initializing a network was mostly this. Threefry numbers the elements of a sample, and most
+distributions make each element of its own bits. Then the first elements of a longer sample are
+those of a shorter one, to the bit. A size that is repeated gets a program of its own.
 """
 
 import math
@@ -14,19 +14,18 @@ from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Value
 from npcompat._internal.core.op import Attrs, Op
 from npcompat._internal.native import fast_path
-from npcompat._internal.support.call_counter import Repetitions
+from npcompat._internal.support.call_counter import BoundedCounter
 
 LENGTHS = 2**8, 2**16, 2**20, 2**21, 2**22
-"""What is drawn: a program takes as long to compile as the longest of these to draw."""
+"""Lengths that are drawn: compiling a program takes as long as drawing the longest of them."""
 REPEATED = 8
-_draws = Repetitions()
-"""Draws of a size by an operator."""
+"""Draws of a size before it gets a program of its own."""
+_draws = BoundedCounter()
+"""Number of draws by operator and attributes."""
 
 
 def instead(op: Op, given: Sequence[Value], attrs: Attrs) -> Attrs | None:
-    """The attributes of the longer draw that an operator makes first; None if it makes the one that
-    is asked for.
-    """
+    """Return the attributes of the longer draw to make; None to draw the size that is asked for."""
     mode = modes.current()
     if attrs in op.programs[xla.slot + mode.numpy_dtypes]:
         return None
@@ -49,5 +48,5 @@ def instead(op: Op, given: Sequence[Value], attrs: Attrs) -> Attrs | None:
 
 
 def beginning(sample: Value, size: tuple[int, ...]) -> Value:
-    """The sample of a size that a longer one begins with; it keeps nothing of the rest."""
+    """Return the prefix of a sample in a shape, as a copy that keeps nothing of the rest."""
     return Value(xla.to_host(sample.payload)[: math.prod(size)].reshape(size).copy())

@@ -1,9 +1,8 @@
-"""Random streams: a key and a counter, both arrays, so that a trace finds them as it finds any
-state.
+"""Random streams: a key and a counter, both arrays, which a trace captures like any state.
 
-Draw `n` of a stream uses `fold_in(key, n)`: eager and compiled programs draw the same numbers. In a
-graph of symbols a draw has a number, and counts from the state of the default stream when the graph
-is run.
+Draw `n` of a stream uses `fold_in(key, n)`, so that eager and compiled programs draw the same
+numbers. In a graph of symbols a draw has a number; it counts from the state of the default stream
+when the graph runs.
 """
 
 import itertools
@@ -29,9 +28,7 @@ from npcompat._internal.random import prefetched_draws, prefix_draws
 _substitutes: ContextVar[Mapping[int, "Stream"]] = ContextVar(
     "streams that others draw from", default=MappingProxyType({})
 )
-"""What stands in a context (of a thread, or an asyncio task) for other streams, by their
-identities.
-"""
+"""Streams that stand in for others in a context (of a thread, or an asyncio task), by identity."""
 _numbers: ContextVar[Iterator[int] | None] = ContextVar(
     "the numbers of the draws of the graph that is being built", default=None
 )
@@ -46,8 +43,7 @@ _numbers_elsewhere = itertools.count()
     differentiable=False,
 )
 def position_of_draw(xp: Any, counter: Any, *, number: int = 0) -> Any:
-    """The counter of a draw that comes so many after the present one: draws of a graph, which have
-    numbers.
+    """Compute the counter of a later draw: draws of a graph have numbers.
 
     Parameters
     ----------
@@ -61,7 +57,7 @@ def position_of_draw(xp: Any, counter: Any, *, number: int = 0) -> Any:
 
 @contextmanager
 def graph() -> Iterator[None]:
-    """A context in which a graph is built: every draw is a part of it."""
+    """Build a graph inside the context: every draw is a part of it."""
     token = _numbers.set(itertools.count())
     try:
         yield
@@ -70,13 +66,13 @@ def graph() -> Iterator[None]:
 
 
 class Stream:
-    """A stream of random numbers.
+    """Stream of random numbers.
 
     Its arrays are made at the first draw, so that importing costs nothing.
     """
 
     __slots__ = ("_ahead", "_counter", "_key", "_start")
-    _ahead: prefetched_draws.Ahead
+    _ahead: prefetched_draws.DrawPrefetcher
     _counter: Handle
     _key: Handle
     _start: tuple[int, int]
@@ -88,29 +84,29 @@ class Stream:
         return _substitutes.get().get(id(self), self)
 
     def seed(self, seed: int | None = None) -> None:
-        """Begin again, from a seed or (None) from the system's entropy."""
+        """Restart from a seed or, if it is None, from the system's entropy."""
         key = secrets.randbits(63) if seed is None else int(seed.__index__())
         if key < 0 or key >= 2**64:
             raise ValueError(f"seed: expected an integer in [0, 2**64), got {seed}")
         self.begin(key)
 
     def begin(self, key: int, counter: int = 0) -> None:
-        """Go on at a draw of the stream of a key; both are taken modulo 2**64."""
+        """Continue at a draw of the stream of a key; both are taken modulo 2**64."""
         here = self._here()
         here._start = key % 2**64, counter % 2**64
-        here._ahead = prefetched_draws.Ahead()
+        here._ahead = prefetched_draws.DrawPrefetcher()
         if not hasattr(here, "_key"):
-            if (
-                modes.current().trace is not None
-            ):  # a stream of the function that is compiled: it begins again in each call
+            if modes.current().trace is not None:
+                # a stream of the function that is compiled: it begins again in each call
                 here._key, here._counter = map(array_like.array_of, here._words())
         else:
-            with modes.changed(device=None, backend="jax"):  # where they are made, and drawn from
+            # keys and counters are placed on XLA, where numbers are drawn
+            with modes.changed(device=None, backend="jax"):
                 for handle, words in zip((here._key, here._counter), here._words(), strict=True):
                     writes.write(handle, constant(words))
 
     def position(self) -> tuple[int, int]:
-        """The key, and the number of the next draw."""
+        """Return the key, and the number of the next draw."""
         here = self._here()
         if not hasattr(here, "_key"):
             return here._start
@@ -125,8 +121,7 @@ class Stream:
 
     @contextmanager
     def elsewhere(self, seed: int) -> Iterator[None]:
-        """A context in which the stream draws from another seed, and after which it goes on as if
-        nothing had been drawn.
+        """Draw from another seed inside the context; after it, go on as if nothing had been drawn.
 
         Other threads draw on as before.
         """
@@ -137,7 +132,7 @@ class Stream:
             _substitutes.reset(token)
 
     def state(self) -> tuple[Handle, Handle]:
-        """The key and the counter, as arrays."""
+        """Return the key and the counter, as arrays."""
         here = self._here()
         if not hasattr(here, "_key"):
             with outside(), modes.changed(device=None, backend="jax"):
@@ -189,7 +184,7 @@ class Stream:
         return sample
 
     def advance(self, draws: int) -> None:
-        """Count so many draws, which a graph has made."""
+        """Count draws that a graph has made."""
         _, counter = self.state()
         writes.write(counter, execution.run(position_of_draw, [handles.read(counter)], (draws,)))
 

@@ -1,4 +1,4 @@
-"""Arguments of users' calls that are wrong in the same way in many places, and what is said then."""
+"""Errors for wrong arguments that many functions share."""
 
 import difflib
 import inspect
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def unknown(owner: str, name: str, known: Iterable[str]) -> TypeError:
-    """The error for an argument that does not exist, which names the one that is probably meant."""
+    """Return the error for an unknown argument, which suggests a known one."""
     names = list(known)
     meant = _meant(name, names)
     question = f"; did you mean {meant!r}?" if meant else "."
@@ -18,7 +18,7 @@ def unknown(owner: str, name: str, known: Iterable[str]) -> TypeError:
 
 
 def _meant(name: str, known: list[str]) -> str | None:
-    """The known name that is nearest to another one: which it abbreviates, or is spelled like."""
+    """Return the known name that another one abbreviates, or is spelled like."""
     lower = name.lower()
     initials = [
         k for k in known if "_" in k and "".join([word[0] for word in k.split("_")]) == lower
@@ -29,9 +29,7 @@ def _meant(name: str, known: list[str]) -> str | None:
 
 
 def of_constructors(kind: type) -> list[str]:
-    """The names of the arguments that a class and its bases take, which hand on by `**kwargs` what
-    they do not know.
-    """
+    """Names of the arguments of a class and of its bases that it hands on to by `**kwargs`."""
     found: dict[str, None] = {}
     for base in kind.__mro__:
         if "__init__" in vars(base) and base is not object:
@@ -45,7 +43,7 @@ def of_constructors(kind: type) -> list[str]:
 
 
 def count(owner: str, name: str, given: Any, least: int = 1) -> int:
-    """An argument that counts something, as an int."""
+    """Return an argument that counts something as an int; raise if it is none."""
     try:
         found = operator.index(given)
     except TypeError:
@@ -56,7 +54,7 @@ def count(owner: str, name: str, given: Any, least: int = 1) -> int:
 
 
 def number(owner: str, name: str, given: Any) -> float:
-    """An argument that is a number, as a float."""
+    """Return an argument that is a number as a float; raise if it is none."""
     try:
         return float(given)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Files that are either written whole or not at all."""
+"""Files that are written whole or not at all."""
 
 import os
 import tempfile
@@ -6,8 +6,9 @@ from pathlib import Path
 
 
 class Writer:
-    """A file that is written under another name in the same folder, and gets its own when it is
-    closed.
+    """File that is written under a temporary name, and renamed when it is closed.
+
+    The temporary file lies in the same folder.
 
     Parameters
     ----------
@@ -27,11 +28,11 @@ class Writer:
         self._file.write(content)
 
     def tell(self) -> int:
-        """How many bytes were written."""
+        """Return the number of bytes written so far."""
         return self._file.tell()
 
     def close(self) -> None:
-        """Give the file its name."""
+        """Rename the file to its own name."""
         try:
             with self._file:
                 self._file.flush()
@@ -43,15 +44,13 @@ class Writer:
             raise
 
     def discard(self) -> None:
-        """Leave everything as it was before."""
+        """Remove the temporary file; an older file stays as it was."""
         self._file.close()
         os.unlink(self._name)
 
 
 def write(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file through a temporary one in the same folder, so that an interruption leaves the
-    old file as it was.
-    """
+    """Write a file atomically: an interruption leaves the old file as it was."""
     writer = Writer(path)
     try:
         writer.write(content)

@@ -1,17 +1,18 @@
-"""What comes again and again: a program pays only for that, as compiling takes as long as some
-hundred runs.
+"""Counter of repeated calls.
+
+Compiling takes as long as some hundred runs, so a program is made only for calls that repeat.
 """
 
 from typing import Any
 
 
-class Repetitions(dict[Any, int]):
-    """How often things of a kind have come, by the kind; forgotten when there are too many kinds."""
+class BoundedCounter(dict[Any, int]):
+    """Counts by kind; all of them are forgotten when there are too many kinds."""
 
     _MOST = 4096
 
     def count(self, kind: Any) -> int:
-        """How often the kind has come, this time included."""
+        """Count a kind once more, and return its count."""
         times = self.get(kind, 0) + 1
         if times == 1 and len(self) >= self._MOST:
             self.clear()
@@ -19,4 +20,4 @@ class Repetitions(dict[Any, int]):
         return times
 
 
-__all__ = ["Repetitions"]
+__all__ = ["BoundedCounter"]

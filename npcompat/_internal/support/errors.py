@@ -1,4 +1,4 @@
-"""The errors of npcompat, and where in the user's code they happened.
+"""Errors of npcompat, and the user's line where they happened.
 
 Each class subclasses the exception that NumPy or Python would raise, so `except IndexError` keeps
 working.
@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 
 
 def _folder(package: str) -> str:
@@ -22,8 +22,8 @@ def _folder(package: str) -> str:
 
 
 _PACKAGE = str(Path(__file__).parents[2]) + os.sep
-# Files of what npcompat stands on, by where they are installed: a user's folder may be named jax,
-# too.
+# Prefixes of the files of libraries below npcompat, by where they are installed: a user's folder
+# may be named jax, too.
 _NAMES = ("jax", "jaxlib", "numpy", "optax", "ml_dtypes")
 _LIBRARIES = (*map(_folder, _NAMES), contextlib.__file__, functools.__file__, "<frozen ")
 _STDLIB = os.path.dirname(contextlib.__file__) + os.sep
@@ -38,78 +38,81 @@ def is_library(filename: str) -> bool:
 
 
 class AddressNotImplementedError(AttributeError, NotImplementedError):
-    """The address of an array's memory was asked for: what asks by `hasattr` is told that there is
-    none.
+    """Error for the address of an array's memory, which arrays on XLA don't have.
+
+    It is an AttributeError, too, so that `hasattr` returns False.
     """
 
 
 class TracedValueError(TypeError):
-    """Python asked for the value of an array that is only known when the compiled program runs."""
+    """Error for the value of an array that is only known when the compiled program runs."""
 
 
 class LeakedTracerError(RuntimeError):
-    """An array made inside a compiled function was used after the function had been compiled."""
+    """Error for an array of a compiled function that is used after the function was compiled."""
 
 
 class AutogradError(RuntimeError):
-    """A gradient was asked for that was not recorded, or whose graph was already used."""
+    """Error for a gradient that was not recorded, or whose graph was already used."""
 
 
 class DeferredInitializationError(RuntimeError):
-    """A parameter was read before its shape or its values were known."""
+    """Error for a parameter that is read before its shape or its values are known."""
 
 
 class ParameterFileError(ValueError):
-    """A parameter file is damaged, or does not fit the block that loads it."""
+    """Error for a parameter file that is damaged, or does not fit the block that loads it."""
 
 
 class DataFileError(ValueError):
-    """A file of samples or records is damaged; the message names the file and the place."""
+    """Error for a damaged file of samples or records; the message names the file and the place."""
 
 
 class OperatorError(TypeError):
-    """An operator was declared or called against its declaration."""
+    """Error for an operator that is declared wrongly, or called against its declaration."""
 
 
 class DefinitionError(ValueError):
-    """A serialised operator or graph is damaged, or names what is not known here."""
+    """Error for a serialised operator or graph that is damaged, or names something unknown."""
 
 
 class InferenceError(ValueError):
-    """No arrays of the types that were given can be operands of one call."""
+    """Error for types that can't be those of one call's operands."""
 
 
 class SymbolError(TypeError):
-    """A symbol was used as if it had a value."""
+    """Error for a symbol that is used as if it had a value."""
 
 
 class CompileWarning(UserWarning):
-    """A function is compiled again and again."""
+    """Warning for a function that is compiled again and again."""
 
 
 class AuditError(RuntimeError):
-    """Inside `npx.audit(strict=True)` something happened that the program does not say."""
+    """Error for a hidden cost inside `npx.audit(strict=True)`."""
 
 
 def user_location() -> str:
-    """`file.py:12` of the innermost frame that belongs neither to npcompat nor to what it stands
-    on.
+    """Return `file.py:12` of the innermost frame of user code.
+
+    User code belongs neither to npcompat nor to what npcompat stands on.
     """
     return user_call()[0]
 
 
-def user_call() -> tuple[str, list[str]]:
-    """The same, and the names of npcompat's functions between that frame and here, innermost first:
-    the last is what the user called.
+def user_call() -> tuple[str, list[CodeType]]:
+    """Return `user_location()`, and npcompat's functions between that frame and here.
+
+    They are given by their code objects, innermost first: the last one is what the user called.
     """
-    names = []
+    codes = []
     for frame in _frames():
         filename = frame.f_code.co_filename
         if filename.startswith(_PACKAGE):
-            names.append(frame.f_code.co_name)
+            codes.append(frame.f_code)
         elif not filename.startswith(_LIBRARIES):
-            return f"{filename}:{frame.f_lineno}", names
-    return "<unknown>", names
+            return f"{filename}:{frame.f_lineno}", codes
+    return "<unknown>", codes
 
 
 def _frames() -> Iterator[FrameType]:

@@ -1,5 +1,6 @@
-"""Tracing without the garbage collector: nearly all that it makes is kept, and looking through it
-takes a twentieth of the time.
+"""Pause of the garbage collector while a function is traced.
+
+Nearly all objects that tracing makes are kept, and collections take a twentieth of its time.
 """
 
 import gc
@@ -8,13 +9,15 @@ from contextlib import contextmanager
 from threading import Lock
 
 _lock = Lock()
-_pauses: list[bool] = []  # for each block that is running, whether the collector was on before it
+_pauses: list[bool] = []  # for each running context: True if the collector was on before it
 
 
 @contextmanager
-def left() -> Iterator[None]:
-    """A context in which no garbage is collected; when the last of several ends, the collector is
-    what it was before the first.
+def gc_paused() -> Iterator[None]:
+    """Pause the garbage collector inside the context.
+
+    When the last of several such contexts ends, the collector is restored to its state before the
+    first.
     """
     with _lock:
         _pauses.append(gc.isenabled())
@@ -28,4 +31,4 @@ def left() -> Iterator[None]:
                 gc.enable()
 
 
-__all__ = ["left"]
+__all__ = ["gc_paused"]

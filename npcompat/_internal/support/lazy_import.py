@@ -1,13 +1,11 @@
-"""Modules that are imported when something in them is first asked for, so that `import npcompat`
-stays cheap.
-"""
+"""Lazy imports of modules, which keep `import npcompat` cheap."""
 
 import importlib
 from typing import Any
 
 
 class LazyModule:
-    """Stands for a module until one of its names is asked for.
+    """Module that is imported when one of its names is first asked for.
 
     Parameters
     ----------

@@ -18,7 +18,9 @@ Types = Sequence[tuple[tuple[int, ...], Any]]
 
 
 def function(path: str) -> Callable[[Sequence[Any], Types], list[onp.ndarray[Any, Any]]]:
-    """`f(arrays, types of the outputs) -> outputs` for a path such as `./lib.so:name`.
+    """Load a function of a shared library, such as `./lib.so:name`.
+
+    It is called as `f(arrays, types of the outputs) -> outputs`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Compiled programs in files, which other processes take in place of compiling."""
+"""Persistent compilation cache: files of compiled programs, which other processes load."""
 
 import importlib
 import os
@@ -10,22 +10,22 @@ _PATH = "jax_compilation_cache_dir"
 
 
 def kept_in() -> str | None:
-    """The folder where programs are kept; None if they are not."""
+    """Folder of the cache; None if programs are not kept."""
     found: str | None = getattr(jax.config, _PATH)
     return found
 
 
 def keep_in(path: str | os.PathLike[str] | None) -> None:
-    """Keep programs in a folder from now on, small ones too; None: keep them no longer."""
+    """Keep programs, small ones too, in a folder from now on; None: keep them no longer."""
     found = None if path is None else str(Path(path).expanduser().absolute())
     if found is not None:
         os.makedirs(found, exist_ok=True)
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     if found != kept_in():
         jax.config.update(_PATH, found)
-        importlib.import_module(
-            "jax.experimental.compilation_cache.compilation_cache"
-        ).reset_cache()  # JAX looks once
+        # JAX reads the configuration once
+        cache = importlib.import_module("jax.experimental.compilation_cache.compilation_cache")
+        cache.reset_cache()
 
 
 __all__ = ["keep_in", "kept_in"]

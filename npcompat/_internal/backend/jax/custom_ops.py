@@ -1,6 +1,4 @@
-"""Operators that users write, for XLA: derivatives by hand, JAX functions, Pallas kernels, and
-calls back into Python.
-"""
+"""Users' operators on XLA: derivatives by hand, JAX functions, Pallas kernels, callbacks."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,7 +16,7 @@ from npcompat._internal.support.errors import AutogradError
 Types = Sequence[tuple[tuple[Any, ...], Any]]
 """Shape and dtype of each output."""
 Function = Callable[..., Sequence[Any]]
-"""A function of XLA's arrays or tracers that returns a sequence of outputs."""
+"""Function of XLA's arrays or tracers that returns a sequence of outputs."""
 
 _EXACT = frozenset(map(onp.dtype, ("int64", "uint64", "float64", "complex128")))
 
@@ -27,8 +25,9 @@ _EXACT = frozenset(map(onp.dtype, ("int64", "uint64", "float64", "complex128")))
 
 
 def with_gradient(name: str, pull: Function, inputs: int, outputs: int) -> Op:
-    """`f(*inputs, *outputs, *residuals) -> outputs`, whose gradient is `pull(*residuals, *inputs,
-    *outputs, *cotangents)`.
+    """Operator `f(*inputs, *outputs, *residuals) -> outputs` with a gradient by hand.
+
+    The gradient is `pull(*residuals, *inputs, *outputs, *cotangents)`.
     """
     identity = _identity(pull)
 
@@ -42,16 +41,15 @@ def with_gradient(name: str, pull: Function, inputs: int, outputs: int) -> Op:
 
 
 def _identity(pull: Function) -> Any:
-    """`f(inputs, outputs, residuals) -> outputs`, with that gradient."""
+    """Return `f(inputs, outputs, residuals) -> outputs`, with that gradient."""
 
     @jax.custom_vjp
     def identity(xs: Any, outs: Any, rest: Any) -> Any:
         return outs
 
     def forward_rule(xs: Any, outs: Any, rest: Any) -> Any:
-        outs = _identity(pull)(
-            xs, outs, rest
-        )  # what is kept is differentiated by the same rule; a new one, as no cycle must arise
+        # residuals are differentiated by the same rule: a new function, to avoid a cycle
+        outs = _identity(pull)(xs, outs, rest)
         return outs, (xs, outs, rest)
 
     def backward_rule(saved: Any, cotangents: Any) -> Any:
@@ -68,7 +66,7 @@ def _identity(pull: Function) -> Any:
 
 
 def differentiated(forward: Function, pull: Function) -> Function:
-    """The function with the gradient `pull(*inputs, *outputs, *cotangents)`."""
+    """Give a function the gradient `pull(*inputs, *outputs, *cotangents)`."""
 
     @jax.custom_vjp
     def function(*xs: Any) -> Any:
@@ -87,7 +85,7 @@ def differentiated(forward: Function, pull: Function) -> Function:
 
 
 def not_differentiated(forward: Function, message: str) -> Function:
-    """The function, with an error for whoever asks for its gradient."""
+    """Give a function a gradient that raises an error."""
 
     def refuse(*arrays: Any) -> Any:
         raise AutogradError(message)
@@ -96,8 +94,9 @@ def not_differentiated(forward: Function, message: str) -> Function:
 
 
 def _dense(outs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-    """Cotangents as arrays of the outputs' types, also where JAX says with a type of its own that
-    there is none.
+    """Convert cotangents to arrays of the outputs' types.
+
+    JAX has a type of its own for a cotangent that does not exist.
     """
     return [
         c if is_inexact(o.dtype) else jnp.zeros_like(o)
@@ -119,9 +118,9 @@ def _no_cotangent(x: Any) -> Any:
 
 
 def jax_function(function: Callable[..., Any]) -> Function:
-    """A function of JAX arrays.
+    """Wrap a function of JAX arrays.
 
-    Where no operand has 64 bits, it runs with the x64 flag as the user has it now.
+    If no operand has 64 bits, it runs with the x64 flag as the user has it now.
     """
     flag = bool(jax.config.read("jax_enable_x64"))
 
@@ -136,10 +135,10 @@ def jax_function(function: Callable[..., Any]) -> Function:
 def callback(
     function: Callable[..., Sequence[onp.ndarray[Any, Any]]], types: Types, arrays: Sequence[Any]
 ) -> Sequence[Any]:
-    """What a function of NumPy arrays returns, asked for when the program runs.
+    """Call a function of NumPy arrays when the program runs.
 
-    JAX narrows what callbacks take and return unless its x64 flag is set when the program runs: 64
-    bits travel as twice 32.
+    JAX narrows what callbacks take and return unless its x64 flag is set when the program runs. So
+    numbers of 64 bits travel as two of 32 bits.
     """
     kinds = [onp.dtype(a.dtype) for a in arrays]
     specs = tuple(
@@ -193,8 +192,9 @@ def _unpacked_on_host(x: onp.ndarray[Any, Any], dtype: onp.dtype[Any]) -> onp.nd
 
 
 def pallas(kernel: Callable[..., Any], types: Types, arrays: Sequence[Any]) -> Sequence[Any]:
-    """What a Pallas kernel, `kernel(*input_refs, *output_refs)`, writes; it is interpreted where
-    there is no GPU or TPU.
+    """Run a Pallas kernel, `kernel(*input_refs, *output_refs)`.
+
+    It is interpreted if there is no GPU or TPU.
     """
     try:
         from jax.experimental import pallas as pl
@@ -220,7 +220,7 @@ def _no_lengths(*arrays: Any) -> Any:
 
 
 def output_count(function: Function, types: Types) -> int:
-    """How many outputs a function returns for arrays of these types; nothing is computed."""
+    """Number of outputs of a function for arrays of these types; nothing is computed."""
     with jax.enable_x64(True):
         return len(jax.eval_shape(function, *[jax.ShapeDtypeStruct(*t) for t in types]))
 

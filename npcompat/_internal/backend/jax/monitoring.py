@@ -1,4 +1,4 @@
-"""What XLA compiles and how long it takes, told as it happens."""
+"""Compilations by XLA, and how long they take, reported while a program runs."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -8,39 +8,41 @@ from typing import Any
 import jax.monitoring
 
 Spans = list[tuple[float, float]]
-Tell = Callable[[str, Spans], None]
-"""Called in the thread that compiled a program, with its name and when that was done: stretches of
-`time.time()`, one after the other.
+Listener = Callable[[str, Spans], None]
+"""Function that is called in the thread that compiled a program.
+
+It gets the program's name and the time that it took: spans of `time.time()`, one after the other.
 """
 
 _STAGES = "/jax/core/compile/"
 _LAST = "/jax/core/compile/backend_compile_duration"
-_listening: list[Tell] = []
+_listeners: list[Listener] = []
 _lock = threading.Lock()
 _stages = threading.local()
 
 
 @contextmanager
-def told_of_compilations(tell: Tell) -> Iterator[None]:
-    """A context in which `tell` is called after each compilation, once however many contexts ask
-    for it.
+def on_compile(listener: Listener) -> Iterator[None]:
+    """Call a function after each compilation inside the context.
+
+    It is called once for a compilation, however many contexts name it.
     """
     with _lock:
-        if not _listening:
-            jax.monitoring.register_event_time_span_listener(_heard)
-        _listening.append(tell)
-    _stages.__dict__.clear()  # those of what failed
+        if not _listeners:
+            jax.monitoring.register_event_time_span_listener(_record_stage)
+        _listeners.append(listener)
+    _stages.__dict__.clear()  # those of a compilation that failed
     try:
         yield
     finally:
         with _lock:
-            _listening.remove(tell)
-            if not _listening:
-                jax.monitoring.unregister_event_time_span_listener(_heard)
+            _listeners.remove(listener)
+            if not _listeners:
+                jax.monitoring.unregister_event_time_span_listener(_record_stage)
 
 
-def _heard(event: str, start_time: float, end_time: float, **kwargs: Any) -> None:
-    """JAX has traced, lowered or compiled something; stages may lie within each other."""
+def _record_stage(event: str, start_time: float, end_time: float, **kwargs: Any) -> None:
+    """Record that JAX has traced, lowered or compiled a program; stages may be nested."""
     if not event.startswith(_STAGES):
         return
     stages = _stages.__dict__.setdefault("found", [])
@@ -54,8 +56,8 @@ def _heard(event: str, start_time: float, end_time: float, **kwargs: Any) -> Non
                 spans[-1] = spans[-1][0], max(spans[-1][1], end)
         stages.clear()
         name = str(kwargs.get("fun_name", "")).removeprefix("jit(").removesuffix(")")
-        for tell in dict.fromkeys(_listening):
-            tell(name, spans)
+        for listener in dict.fromkeys(_listeners):
+            listener(name, spans)
 
 
-__all__ = ["Spans", "Tell", "told_of_compilations"]
+__all__ = ["Listener", "Spans", "on_compile"]

@@ -197,7 +197,7 @@ def to_host(payload: Any, moving: bool = False) -> onp.ndarray[Any, Any]:
     audit = _current_mode(_default_mode[0]).audit
     if audit is None or type(payload) is not Array:
         return onp.asarray(payload)
-    return audit.reading(payload, partial(onp.asarray, payload), moving)
+    return audit.record_read(payload, partial(onp.asarray, payload), moving)
 
 
 def wait(payload: Any) -> None:
@@ -206,7 +206,7 @@ def wait(payload: Any) -> None:
     if audit is None:
         payload.block_until_ready()
     else:
-        audit.reading(payload, payload.block_until_ready, False)
+        audit.record_read(payload, payload.block_until_ready, False)
 
 
 def wait_all() -> None:

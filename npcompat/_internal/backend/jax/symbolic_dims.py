@@ -1,5 +1,4 @@
-"""Symbolic dimensions, as JAX has them, and the types that a function gives for arguments that are
-known by type.
+"""Symbolic dimensions of JAX, and inference of types for arguments that are known by type.
 
 All symbols of a process are of one scope, so that equal names mean equal lengths.
 """
@@ -14,36 +13,32 @@ from jax import export
 
 _scope = export.SymbolicScope()
 Inconclusive = jax.errors.InconclusiveDimensionOperation
-"""Raised where Python compares a symbolic dimension with what it is neither certainly more nor
-certainly less than.
-"""
+"""Error for a comparison with a symbolic dimension that is neither certainly true nor false."""
 
 
 def broadcast_shapes(*shapes: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The shape of arrays of these shapes together, where lengths may be symbols."""
+    """Broadcast shapes, in which lengths may be symbols."""
     return jnp.broadcast_shapes(*shapes)
 
 
 def parse(text: str) -> Any:
-    """A dimension from its text: a name such as `batch`, or an expression of names such as `2*batch
-    + 1`; an int if it is one.
-    """
+    """Parse a dimension: a name such as `batch`, an expression such as `2*batch + 1`, or an int."""
     (dim,) = export.symbolic_shape(text, scope=_scope)
     return dim
 
 
 def is_symbolic(dim: Any) -> bool:
-    """Whether a dimension, or an attribute, is an expression of symbols."""
+    """Return True if a dimension, or an attribute, is an expression of symbols."""
     return export.is_symbolic_dim(dim)
 
 
 def symbols(dim: Any) -> frozenset[str]:
-    """The names in a dimension."""
+    """Names in a dimension."""
     return frozenset(dim._get_vars()) if is_symbolic(dim) else frozenset()
 
 
 def substituted(dim: Any, lengths: Mapping[str, int]) -> Any:
-    """The dimension with some symbols replaced by lengths."""
+    """Replace some symbols of a dimension by lengths."""
     names = symbols(dim)
     if not names & lengths.keys():
         return dim
@@ -55,10 +50,10 @@ def substituted(dim: Any, lengths: Mapping[str, int]) -> Any:
 def output_types(
     function: Callable[..., Any], arguments: Sequence[Any]
 ) -> list[tuple[tuple[Any, ...], onp.dtype[Any]]]:
-    """Shape and dtype of what a function of arrays returns; arguments are (shape, dtype) pairs, or
-    Python scalars.
+    """Shapes and dtypes of the results of a function of arrays.
 
-    Nothing is computed; the function's own errors pass.
+    Arguments are (shape, dtype) pairs, or Python scalars. Nothing is computed; the function's own
+    errors pass.
     """
     arrays = [jax.ShapeDtypeStruct(*a) if isinstance(a, tuple) else None for a in arguments]
 
@@ -73,8 +68,9 @@ def output_types(
 
 
 def exported(function: Callable[..., Any], arguments: Sequence[Any]) -> bytes:
-    """A function of (shape, dtype) arguments, or dicts of them, as a serialised StableHLO program,
-    which `jax.export` reads.
+    """Serialise a function as a StableHLO program, which `jax.export` reads.
+
+    Arguments are (shape, dtype) pairs, or dicts of them.
     """
     types = jax.tree.map(
         lambda a: jax.ShapeDtypeStruct(*a), list(arguments), is_leaf=lambda a: isinstance(a, tuple)

@@ -1,22 +1,21 @@
 """Convolutions as products of matrices, where these are faster on the CPU.
 
-XLA gives a convolution to a library that takes two to eight times as long as a product of matrices
-where there are few channels, as in pictures and in first layers, or where filters have one element.
-There are three such products:
+XLA gives a convolution to a library. That takes two to eight times as long as a product of matrices
+if there are few channels, as in pictures and first layers, or if filters have one element. There
+are three such products:
 
-- *gathered*: the parts of the data that each element of a filter meets, side by side, and the
-  filters;
-- *scattered*: the data and each element of the filters, whose products are added up where they
-  belong.  This is the transpose of the first, and what the derivative with respect to the data
-  comes to;
-- *single*: the data and the filters as they lie, where filters have one element, or where results
-  do: that is the derivative with respect to such filters.
+- *gathered*: the filters times the parts of the data that each element of a filter meets, which are
+  stacked;
+- *scattered*: each element of the filters times the data; the products are added up at their
+  places. This is the transpose of the first product, and the derivative with respect to the data;
+- *single*: the filters times the data as they lie, if filters or results have one element. The
+  latter is the derivative with respect to filters of one element.
 
-The first is made where few channels come in, the second where few go out. What lies side by side
-has to fit into the processor's caches, or moving it takes longer than is won; with many channels
-the library is as fast. Both go along one axis of the filter after the other: this reads more, and
-has to compile a part for each place along an axis, not for each element. A single product is made
-where there is enough to compute: a small one wins less than compiling it takes.
+The first is used if few channels come in, the second if few go out. The stacked parts have to fit
+into the processor's caches: else moving them takes longer than is gained. With many channels the
+library is as fast. Both products go along one axis of the filter after the other. This reads more,
+but compiles a part for each place along an axis, not for each element. A single product is used if
+there is enough to compute: a small one gains less than compiling it takes.
 """
 
 import functools
@@ -28,18 +27,18 @@ import jax.numpy as jnp
 from jax import lax
 
 FEW = 8
-"""So many channels are few."""
+"""Maximum number of channels of a gathered or scattered product."""
 FITS = 8 << 20
-"""Bytes that may lie side by side."""
+"""Maximum size of the stacked parts in bytes."""
 TAPS = 64
-"""So many elements a filter may have for one channel: what lies side by side grows with them."""
+"""Maximum number of elements of a filter for one channel: the stacked parts grow with it."""
 MUCH = 1 << 24
-"""So many operations on floats a single product has at the least."""
+"""Minimum number of floating-point operations of a single product."""
 _TYPES = ("float32", "float64")
 
 
 def as_product(x: Any, weight: Any, params: Any) -> str | None:
-    """Which product of matrices to make of a convolution of these types; None for none."""
+    """Choose the product of matrices for a convolution of these types; None if there is none."""
     numbers = params["dimension_numbers"]
     sizes: Sequence[Any] = (*x.shape, *weight.shape)
     if (
@@ -55,20 +54,14 @@ def as_product(x: Any, weight: Any, params: Any) -> str | None:
     taps = math.prod([weight.shape[i] for i in numbers.rhs_spec[2:]])
     out = math.prod(_lengths(x, weight, params))
     filters, channels = weight.shape[numbers.rhs_spec[0]], weight.shape[numbers.rhs_spec[1]]
-    batch, into = (
-        x.shape[numbers.lhs_spec[0]],
-        math.prod([x.shape[i] for i in numbers.lhs_spec[2:]]),
-    )
+    batch = x.shape[numbers.lhs_spec[0]]
+    into = math.prod([x.shape[i] for i in numbers.lhs_spec[2:]])
     spread, apart = not _ones(params["lhs_dilation"]), not _ones(params["window_strides"])
     if out and ((taps == 1 and not (spread and apart)) or (out == 1 and not spread)):
-        return (
-            "single"
-            if 2 * batch * filters * channels * taps * (into if spread else out) >= MUCH
-            else None
-        )
-    if taps > min(
-        TAPS, out
-    ):  # a filter as large as the result: the derivative with respect to filters
+        operations = 2 * batch * filters * channels * taps * (into if spread else out)
+        return "single" if operations >= MUCH else None
+    if taps > min(TAPS, out):
+        # a filter as large as the result: the derivative with respect to filters
         return None
     each = taps * batch * x.dtype.itemsize
     if not spread and channels <= FEW and channels * out * each <= FITS:
@@ -83,7 +76,7 @@ def _ones(numbers: Sequence[int]) -> bool:
 
 
 def _lengths(x: Any, weight: Any, params: Any) -> list[int]:
-    """The spatial lengths of the result."""
+    """Spatial lengths of the result."""
     numbers = params["dimension_numbers"]
     found = []
     for i, (low, high) in enumerate(params["padding"]):
@@ -95,14 +88,14 @@ def _lengths(x: Any, weight: Any, params: Any) -> list[int]:
 
 
 def product(way: str, params: Any, x: Any, weight: Any) -> Any:
-    """The convolution as the product that `as_product` says."""
+    """Compute a convolution by a product that `as_product` has chosen."""
     numbers = params["dimension_numbers"]
     lengths = _lengths(x, weight, params)
-    x = jnp.transpose(
-        x, (numbers.lhs_spec[1], numbers.lhs_spec[0], *numbers.lhs_spec[2:])
-    )  # channels, batch, spatial
-    weight = jnp.transpose(weight, numbers.rhs_spec)  # filters, channels, spatial
-    y = _WAYS[way](params, lengths, x, weight)  # filters, batch, spatial
+    # x has channels, batch, spatial axes; weight filters, channels, spatial axes; y filters, batch,
+    # spatial axes
+    x = jnp.transpose(x, (numbers.lhs_spec[1], numbers.lhs_spec[0], *numbers.lhs_spec[2:]))
+    weight = jnp.transpose(weight, numbers.rhs_spec)
+    y = _WAYS[way](params, lengths, x, weight)
     order = [0] * y.ndim
     for i, axis in enumerate(numbers.out_spec):
         order[axis] = (1, 0, *range(2, y.ndim))[i]
@@ -110,7 +103,7 @@ def product(way: str, params: Any, x: Any, weight: Any) -> Any:
 
 
 def _single(params: Any, lengths: Sequence[int], x: Any, weight: Any) -> Any:
-    """With channels last, where XLA's own convolutions have them: what both need is made once."""
+    """Multiply with channels last, as in XLA's own convolutions: what both need is made once."""
     x, kernel, zero = jnp.moveaxis(x, 0, -1), weight.shape[2:], jnp.zeros((), x.dtype)
     one_tap, spread = all([k == 1 for k in kernel]), not _ones(params["lhs_dilation"])
     if not spread:

@@ -1,43 +1,143 @@
-"""What is known of JAX's primitives by their names."""
+"""Families of JAX's primitives, by name, and tables of rules for them.
 
-from typing import Any
-
-_ELEMENTWISE = """
-abs acos acosh add and asin asinh atan atan2 atanh bessel_i0e bessel_i1e cbrt ceil clamp clz complex
-conj convert_element_type copy copy_p cos cosh digamma div eq erf erf_inv erfc exp exp2 expm1 floor
-ge gt igamma igammac imag integer_pow is_finite le lgamma log log1p logistic lt max min mul ne neg
-nextafter not or polygamma population_count pow random_gamma_grad real reduce_precision
-regularized_incomplete_beta rem round rsqrt select_n shift_left shift_right_arithmetic
-shift_right_logical sign sin sinh sqrt square stop_gradient sub tan tanh xor zeta
-"""
-ELEMENTWISE = frozenset(_ELEMENTWISE.split())
-"""Each element of the result is made of those at the same place; of operands that have one along an
-axis, or no axes, of that.
+The analyses of jaxprs (`row_independence`, `ragged_rounds`, `roll_loops`, `flop_count`) take their
+sets from here, so that a new primitive is added in one place.
 """
 
-CALLS = frozenset(
-    [
-        "jit",
-        "pjit",
-        "closed_call",
-        "core_call",
-        "custom_jvp_call",
-        "custom_vjp_call",
-        "checkpoint",
-        "remat",
-        "remat2",
-    ]
-)
-"""Equations within an equation, computed once."""
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Generic, TypeVar
+
+_TABLE = {
+    "elementwise": """
+        abs acos acosh add and asin asinh atan atan2 atanh bessel_i0e bessel_i1e cbrt ceil clz cos
+        cosh digamma div erf erf_inv erfc exp exp2 expm1 floor igamma igammac integer_pow lgamma log
+        log1p logistic max min mul nextafter not or polygamma population_count pow random_gamma_grad
+        regularized_incomplete_beta rem round rsqrt shift_left shift_right_arithmetic
+        shift_right_logical sign sin sinh sqrt square sub tan tanh xor zeta
+        """,
+    "elementwise free": """
+        clamp complex conj copy_p eq ge gt imag is_finite le le_to lt lt_to ne real reduce_precision
+        select_n
+        """,
+    "elementwise free zero_preserving": "convert_element_type copy stop_gradient",
+    "elementwise zero_preserving": "neg",
+    "fusible free": """
+        bitcast_convert_type dynamic_slice dynamic_update_slice optimization_barrier pad rev slice
+        """,
+    "fusible free along_axis": "concatenate",
+    "fusible free positional": "iota",
+    "fusible free zero_preserving": "broadcast_in_dim expand_dims reshape squeeze transpose",
+    "free": "device_put gather select_and_gather_add stack tile",
+    "free along_axis": "approx_top_k sort split top_k",
+    "reduction": "reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_xor",
+    "reduction zero_preserving": "reduce_sum",
+    "arg_reduction": "argmax argmin",
+    "function_reduction": "reduce",
+    "cumulative": "cumlogsumexp cummax cummin cumprod cumsum",
+    "window": "reduce_window reduce_window_max reduce_window_min reduce_window_sum",
+    "scatter free": "scatter",
+    "scatter": """
+        scatter-add scatter-max scatter-min scatter-mul scatter-sub scatter_add scatter_max
+        scatter_min scatter_mul scatter_sub
+        """,
+    "product": "conv_general_dilated",
+    "product zero_preserving": "dot_general",
+    "linear_algebra": "cholesky eig eigh lu qr svd triangular_solve",
+    "solver": "custom_linear_solve",
+    "positional": """
+        random_bits random_gamma random_split random_wrap rng_bit_generator rng_uniform threefry2x32
+        """,
+    "call": """
+        checkpoint closed_call core_call custom_jvp_call custom_vjp_call remat remat2
+        """,
+    "call zero_preserving": "jit pjit",
+    "control_flow": "cond scan while",
+}
+"""Primitives by their families.
+
+- `elementwise`: an element of the result depends on the elements at the same place. Operands may
+  have length 1 along an axis, or no axes.
+- `fusible`: not elementwise, but XLA fuses it with its neighbours.
+- `free`: moves, compares or converts numbers, and does no arithmetic.
+- `zero_preserving`: zeros give zeros, or products are added up.
+- `positional`: elements of the result differ from place to place, although the operands don't.
+- `along_axis`: elements change places along one axis only.
+- `reduction`, `arg_reduction`, `function_reduction`, `cumulative`, `window`: reductions by a known
+  function, to positions, by a jaxpr, running, and over windows.
+- `scatter`, `product`, `linear_algebra` (of stacked matrices), `solver`: what the names say.
+- `call`: a jaxpr that is run once. `control_flow`: jaxprs that may run several times, or never.
+"""
+
+FAMILIES: Mapping[str, frozenset[str]] = {
+    name: frozenset(families.split())
+    for families, names in _TABLE.items()
+    for name in names.split()
+}
+"""Families of each primitive."""
 
 
-def called(equation: Any) -> Any:
-    """The equations within a call, with their constants where it keeps them."""
+def family(*names: str) -> frozenset[str]:
+    """Primitives that belong to one of the families."""
+    unknown = set(names).difference(*FAMILIES.values())
+    if unknown:
+        raise KeyError(f"no family of primitives is named {min(unknown)!r}")
+    return frozenset([name for name, found in FAMILIES.items() if not found.isdisjoint(names)])
+
+
+ELEMENTWISE = family("elementwise")
+CALLS = family("call")
+
+
+def called(eqn: Any) -> Any:
+    """Jaxpr that a call runs, with its constants where the call keeps them."""
     return next(
-        equation.params[name]
-        for name in ("jaxpr", "call_jaxpr", "fun_jaxpr")
-        if name in equation.params
+        eqn.params[name] for name in ("jaxpr", "call_jaxpr", "fun_jaxpr") if name in eqn.params
     )
 
 
-__all__ = ["CALLS", "ELEMENTWISE", "called"]
+Rule = TypeVar("Rule", bound=Callable[..., Any])
+
+
+class RuleTable(Mapping[str, Rule], Generic[Rule]):
+    """Rules of an analysis by primitive, and the error for what it can't do.
+
+    Parameters
+    ----------
+    error : type
+        Exception that says that the analysis fails; it is raised with the primitive's name.
+    """
+
+    def __init__(self, error: type[Exception]) -> None:
+        self._error = error
+        self._rules: dict[str, Rule] = {}
+
+    def __getitem__(self, name: str) -> Rule:
+        return self._rules[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rules)
+
+    def __len__(self) -> int:
+        return len(self._rules)
+
+    def add(self, *names: str) -> Callable[[Rule], Rule]:
+        """Declare the decorated function as the rule of primitives."""
+
+        def declare(rule: Rule) -> Rule:
+            self._rules.update(dict.fromkeys(names, rule))
+            return rule
+
+        return declare
+
+    def of(self, eqn: Any) -> Rule:
+        """Rule of an equation's primitive; fails if there is none."""
+        self.expect(eqn.primitive.name in self._rules, eqn)
+        return self._rules[eqn.primitive.name]
+
+    def expect(self, holds: bool, eqn: Any = None) -> None:
+        """Fail, at an equation if one is given, unless a condition holds."""
+        if not holds:
+            raise self._error("" if eqn is None else eqn.primitive.name)
+
+
+__all__ = ["CALLS", "ELEMENTWISE", "FAMILIES", "RuleTable", "called", "family"]

@@ -1,12 +1,10 @@
-"""Loops of Python's, found again in the equations that they left, and rolled up into loops of
-XLA's.
+"""Reroll loops: find the Python loops of a traced function, and turn them into loops of XLA.
 
-A traced function has the equations of each round of a loop, one after the other. Where the rounds
-are alike but for numbers, they are equations of one round and a `scan` over those numbers: what XLA
-compiles, and keeps in its caches, does not grow with the number of rounds. Rounds that are alike
-but for shapes too, as in `a[i:] -= a[i]`, are computed by one that serves for all
-(`ragged_rounds`). Rounds of nothing but elementwise work are left as they are, since XLA computes
-several of them at a time, until there are very many.
+A jaxpr has the equations of each round of a Python loop, one round after the other. Rounds that
+differ only in numbers become one round and a `scan` over those numbers. So the time to compile, and
+the program in the caches, do not grow with the number of rounds. Rounds that differ in shapes too,
+as in `a[i:] -= a[i]`, are merged into one round first (`ragged_rounds`). Rounds of elementwise work
+only are left alone until there are very many, since XLA fuses several of them.
 """
 
 from collections import Counter, defaultdict
@@ -28,81 +26,83 @@ from npcompat._internal.backend.jaxpr.compat import (
     WrappedFun,
     jaxpr_as_fun,
 )
-from npcompat._internal.backend.jaxpr.primitives import CALLS, ELEMENTWISE
+from npcompat._internal.backend.jaxpr.primitives import family
 from npcompat._internal.backend.jaxpr.ragged_rounds import (
     RULES,
     SHAPES,
     UnfitError,
-    Window,
-    one_for_all,
+    ValidRange,
+    merge_rounds,
     shape_of,
 )
 
-ROUNDS = 4
-"""So many rounds are rolled up at the least."""
-EQUATIONS = 64
-"""So many equations that are alike are looked at, at the least."""
-FUSIBLE_EQUATIONS = 8192
-"""So many equations are left to XLA to compute several rounds at a time, where it can."""
-_TOGETHER = 512
-"""Equations of several rounds that are computed at a time where XLA can, and there are too many."""
-_UNEVEN_TOGETHER = 2
-"""Rounds of different sizes that are computed one after the other before what they carry is copied.
-"""
-_GATHERED = 1 << 16
-"""Bytes of arrays, one for each round, that may be put together to be looped over."""
-_PER_GATHERED = 8
-"""Equations that a round has at the least for each array that is put together: who takes its array
-out again is a kernel more.
-"""
-_PERIODS, _ROTATIONS = 32, 64
-_LOOKS = 16
-"""How often each equation is looked at, in the mean, before there is said to be no loop."""
+MIN_ROUNDS = 4
+"""Minimum number of rounds of a loop that is rerolled."""
+MIN_EQNS = 64
+"""Minimum number of equations of a loop that is rerolled."""
+MAX_FUSIBLE_EQNS = 8192
+"""Loops that XLA can fuse are left alone up to this number of equations."""
+UNROLL_EQNS = 512
+"""Equations of one step of a rerolled loop that XLA can fuse: the `scan` unrolls that many."""
+UNROLL_RAGGED_ROUNDS = 2
+"""Rounds of different shapes that are one step of the `scan`, which copies what is carried."""
+MAX_STACKED_BYTES = 1 << 16
+"""Maximum size of the arrays, one for each round, that are stacked to be looped over."""
+MIN_EQNS_PER_STACKED_INPUT = 8
+"""Minimum eqns per round for each stacked input.
 
-_REARRANGEMENTS = """
-bitcast_convert_type broadcast_in_dim concatenate dynamic_slice dynamic_update_slice iota
-optimization_barrier pad reshape rev slice squeeze transpose
+Slicing that input out of the stack costs one extra kernel per round.
 """
-_FUSED = ELEMENTWISE | CALLS | frozenset(_REARRANGEMENTS.split())
-"""What XLA computes together with what is around it, by the names of its primitives."""
+MAX_PERIODS, MAX_ROTATIONS = 32, 64
+"""Maximum number of lengths of a round, and of its first equations, that are tried."""
+SEARCH_BUDGET = 16
+"""Mean number of times that each equation is looked at before the search gives up."""
+
+_FUSED = family("call", "elementwise", "fusible")
+"""Primitives that XLA fuses with their neighbours."""
 
 
 @dataclass(frozen=True)
 class _Loop:
-    """Where rounds of equal equations begin, how many equations are one, how many rounds there are,
-    and what goes from one to the next.
-    """
+    """Rounds of equal equations in a jaxpr, and the values that go from one round to the next."""
 
     start: int
+    """Index of the first equation."""
     period: int
+    """Number of equations of a round."""
     rounds: int
-    body: ClosedJaxpr  # of what is carried, then what is looped over, then what stays
-    carried: list[
-        Any
-    ]  # what each carried value begins with: an atom, or None for one that is only looked at in the end
-    looped: list[list[Any]]  # for each value that is looped over, its atoms by round
+    """Number of rounds."""
+    body: ClosedJaxpr
+    """Jaxpr of one round; its inputs are carried, looped and staying values, in this order."""
+    carried: list[Any]
+    """Atom that each carried value begins with; None for one that is only read after the loop."""
+    looped: list[list[Any]]
+    """Atoms by round of each value that is looped over."""
     staying: list[Var]
-    finals: dict[Var, int]  # what the last round leaves, by its place among what is carried
-    each: dict[
-        Var, tuple[int, int]
-    ]  # what other rounds leave: its place among what is stacked, and the round
-    uneven: bool  # whether the rounds are alike but for shapes
+    """Values that are the same in all rounds."""
+    finals: dict[Var, int]
+    """Variables of the last round that are read after the loop, and their carried values."""
+    each: dict[Var, tuple[int, int]]
+    """Variables of other rounds that are read after the loop: stacked output, and round."""
+    ragged: bool
+    """True if the rounds differ in shapes."""
 
     @property
-    def apart(self) -> bool:
-        """Whether XLA computes the rounds one after the other also where it sees them all."""
+    def is_sequential(self) -> bool:
+        """True if XLA runs one round after the other, even if it sees them all."""
         return _heavy(self.body.eqns) or _slices(
             self.body.jaxpr, len(self.carried), len(self.looped)
         )
 
 
 def rolled(jaxpr: Jaxpr, known: Mapping[Var, Any]) -> Callable[..., list[Any]] | None:
-    """A function of the inputs of equations, some of which may be known, in which loops are rolled
-    up; None if there are none.
+    """Return a function that computes a jaxpr with its loops rerolled; None if there are none.
+
+    `known` are the values of inputs that are constants.
     """
     loop = (
         _find(jaxpr, known)
-        if len(jaxpr.eqns) >= EQUATIONS and not jaxpr.effects and not jaxpr.constvars
+        if len(jaxpr.eqns) >= MIN_EQNS and not jaxpr.effects and not jaxpr.constvars
         else None
     )
     if loop is None:
@@ -125,9 +125,9 @@ def rolled(jaxpr: Jaxpr, known: Mapping[Var, Any]) -> Callable[..., list[Any]] |
     ]
     last = _part(jaxpr, given, after, jaxpr.outvars, known)
     body = jaxpr_as_fun(loop.body)
-    together = (
-        _UNEVEN_TOGETHER if loop.uneven else 1 if loop.apart else max(1, _TOGETHER // loop.period)
-    )
+    unroll = 1 if loop.is_sequential else max(1, UNROLL_EQNS // loop.period)
+    if loop.ragged:
+        unroll = UNROLL_RAGGED_ROUNDS
 
     def compute(*inputs: Any) -> list[Any]:
         at = dict(zip(jaxpr.invars, inputs, strict=True))
@@ -148,7 +148,7 @@ def rolled(jaxpr: Jaxpr, known: Mapping[Var, Any]) -> Callable[..., list[Any]] |
             outs = body(*carried, *now, *staying)
             return [_strong(o, t) for o, t in zip(outs, types, strict=False)], outs[len(types) :]
 
-        finals, each = jax.lax.scan(once, begin, over, length=loop.rounds, unroll=together)
+        finals, each = jax.lax.scan(once, begin, over, length=loop.rounds, unroll=unroll)
         at.update((v, finals[i]) for v, i in loop.finals.items())
         at.update((v, each[i][t]) for v, (i, t) in loop.each.items())
         return last(*[at[v] for v in given])
@@ -159,17 +159,17 @@ def rolled(jaxpr: Jaxpr, known: Mapping[Var, Any]) -> Callable[..., list[Any]] |
 def _part(
     jaxpr: Jaxpr,
     given: Sequence[Var],
-    equations: Sequence[JaxprEqn],
+    eqns: Sequence[JaxprEqn],
     results: Sequence[Any],
     known: Mapping[Var, Any],
 ) -> Callable[..., list[Any]]:
-    """Some of the equations, as a function; with loops of their own rolled up."""
-    part = jaxpr.replace(invars=list(given), outvars=list(results), eqns=list(equations))
+    """Return a function of some of the equations, with loops of their own rerolled."""
+    part = jaxpr.replace(invars=list(given), outvars=list(results), eqns=list(eqns))
     return rolled(part, known) or jaxpr_as_fun(ClosedJaxpr(part, ()))
 
 
-def _read(equations: Sequence[JaxprEqn]) -> Iterator[Any]:
-    return (a for e in equations for a in e.invars)
+def _read(eqns: Sequence[JaxprEqn]) -> Iterator[Any]:
+    return (a for e in eqns for a in e.invars)
 
 
 def _strong(value: Any, kind: Any) -> Any:
@@ -177,7 +177,7 @@ def _strong(value: Any, kind: Any) -> Any:
 
 
 def _stacked(values: Sequence[Any], kind: Any) -> Any:
-    """Arrays of several rounds as one, with zeros around those that are smaller."""
+    """Stack the arrays of all rounds; smaller ones are padded with zeros."""
     if all(
         [isinstance(v, onp.ndarray | onp.generic | bool | int | float | complex) for v in values]
     ):
@@ -191,9 +191,9 @@ def _stacked(values: Sequence[Any], kind: Any) -> Any:
     return jnp.stack([_strong(v, kind) for v in values])
 
 
-def _heavy(equations: Sequence[JaxprEqn]) -> bool:
-    """Whether there are equations that XLA does not compute together with those around them."""
-    for e in equations:
+def _heavy(eqns: Sequence[JaxprEqn]) -> bool:
+    """Return True if XLA does not fuse some of the equations with their neighbours."""
+    for e in eqns:
         inner = [
             getattr(p, "jaxpr", p) for p in e.params.values() if isinstance(p, ClosedJaxpr | Jaxpr)
         ]
@@ -203,8 +203,9 @@ def _heavy(equations: Sequence[JaxprEqn]) -> bool:
 
 
 def _slices(body: Jaxpr, carried: int, looped: int) -> bool:
-    """Whether rounds look at, or write, parts of what rounds before them made, whose place is
-    looped over.
+    """Return True if rounds slice what earlier rounds computed, at positions that are looped over.
+
+    Slices that are written count, too.
     """
     handed = {*body.invars[:carried]}
     numbers = {*body.invars[carried : carried + looped]}
@@ -226,61 +227,60 @@ def _slices(body: Jaxpr, carried: int, looped: int) -> bool:
 
 
 def _find(jaxpr: Jaxpr, known: Mapping[Var, Any]) -> _Loop | None:
-    """The loop with the most equations in it, of rounds that are alike; or else, of those that are
-    alike but for shapes.
-    """
+    """Find the loop with the most equations, first among rounds that have equal shapes."""
     exact = _Signatures()
-    signs = [exact.of(e) for e in jaxpr.eqns]
-    found = _among(jaxpr, signs, None, known)
+    signatures = [exact.of(e) for e in jaxpr.eqns]
+    found = _among(jaxpr, signatures, None, known)
     if found is None:
         but_for_shapes = _Signatures(shapes=False)
         loose = [but_for_shapes.of(e) for e in jaxpr.eqns]
-        if len({*loose}) < len({*signs}):
+        if len({*loose}) < len({*signatures}):
             found = _among(jaxpr, loose, exact, known)
     return found
 
 
 def _among(
-    jaxpr: Jaxpr, signs: Sequence[int], exact: "_Signatures | None", known: Mapping[Var, Any]
+    jaxpr: Jaxpr, signatures: Sequence[int], exact: "_Signatures | None", known: Mapping[Var, Any]
 ) -> _Loop | None:
-    equations = jaxpr.eqns
-    defined = {v: (i, o) for i, e in enumerate(equations) for o, v in enumerate(e.outvars)}
-    looks = _LOOKS * len(equations)
-    for start, period, length in _runs(onp.array(signs)):
-        for rotation in range(min(period, _ROTATIONS)):
+    eqns = jaxpr.eqns
+    defined = {v: (i, o) for i, e in enumerate(eqns) for o, v in enumerate(e.outvars)}
+    budget = SEARCH_BUDGET * len(eqns)
+    for start, period, length in _runs(onp.array(signatures)):
+        for rotation in range(min(period, MAX_ROTATIONS)):
             rounds = (length - rotation) // period
-            looks -= period * rounds
-            if rounds < ROUNDS or looks < 0:
+            budget -= period * rounds
+            if rounds < MIN_ROUNDS or budget < 0:
                 break
             try:
                 found = _dataflow(jaxpr, defined, start + rotation, period, rounds, exact, known)
             except UnfitError:
                 break
             if found is not None:
-                if found.apart or length >= FUSIBLE_EQUATIONS:
+                if found.is_sequential or length >= MAX_FUSIBLE_EQNS:
                     return found
                 break
     return None
 
 
-def _runs(signs: Any) -> list[tuple[int, int, int]]:
-    """Where equations repeat: start, period, and length of each run, the longest first, and of
-    equal ones that of the smallest period.
+def _runs(signatures: Any) -> list[tuple[int, int, int]]:
+    """Find runs of repeating equations: start, period and length, the longest first.
+
+    Of runs of equal length, that of the smallest period comes first.
     """
     places: dict[int, int] = {}
     distances: Counter[int] = Counter()
-    for i, sign in enumerate(signs.tolist()):
+    for i, sign in enumerate(signatures.tolist()):
         if sign in places:
             distances[i - places[sign]] += 1
         places[sign] = i
     found = []
-    for period, _ in distances.most_common(_PERIODS):
-        if period * ROUNDS > len(signs):
+    for period, _ in distances.most_common(MAX_PERIODS):
+        if period * MIN_ROUNDS > len(signatures):
             continue
-        differ = onp.flatnonzero(signs[period:] != signs[:-period])
-        edges = onp.concatenate([[-1], differ, [len(signs) - period]])
+        differ = onp.flatnonzero(signatures[period:] != signatures[:-period])
+        edges = onp.concatenate([[-1], differ, [len(signatures) - period]])
         lengths = onp.diff(edges) - 1 + period
-        for i in onp.flatnonzero(lengths >= max(EQUATIONS, period * ROUNDS)).tolist():
+        for i in onp.flatnonzero(lengths >= max(MIN_EQNS, period * MIN_ROUNDS)).tolist():
             found.append((int(edges[i]) + 1, period, int(lengths[i])))
     return sorted(found, key=lambda run: (-(run[2] // run[1] * run[1]), run[1]))
 
@@ -289,8 +289,9 @@ _PLAIN = {bool, int, str, type(None)}
 
 
 class _Signatures:
-    """What equations do, as numbers: the same number for the same thing, but for the numbers in it;
-    and for shapes, where that is said.
+    """Number each equation, so that equations which differ only in numbers have the same one.
+
+    With `shapes=False`, equations that differ in shapes have the same one, too.
     """
 
     def __init__(self, shapes: bool = True) -> None:
@@ -299,25 +300,19 @@ class _Signatures:
         self._inner: dict[int, Any] = {}
         self._alive: list[Any] = []
 
-    def of(self, equation: JaxprEqn) -> int:
-        kind = self._kind(equation)
-        atoms = tuple([(type(a) is Literal, *kind(a.aval)) for a in equation.invars])
-        key = (equation.primitive, atoms, self._params(equation))
+    def of(self, eqn: JaxprEqn) -> int:
+        kind = self._kind(eqn)
+        atoms = tuple([(type(a) is Literal, *kind(a.aval)) for a in eqn.invars])
+        key = (eqn.primitive, atoms, self._params(eqn))
         return self._numbers.setdefault(key, len(self._numbers))
 
-    def _kind(self, equation: JaxprEqn) -> Callable[[Any], tuple[Any, ...]]:
-        return (
-            _type if self._shapes or equation.primitive.name not in RULES else _type_but_for_shape
-        )
+    def _kind(self, eqn: JaxprEqn) -> Callable[[Any], tuple[Any, ...]]:
+        return _type if self._shapes or eqn.primitive.name not in RULES else _type_but_for_shape
 
-    def _params(self, equation: JaxprEqn) -> Any:
-        left_out = None if self._shapes else SHAPES.get(equation.primitive.name)
+    def _params(self, eqn: JaxprEqn) -> Any:
+        left_out = None if self._shapes else SHAPES.get(eqn.primitive.name)
         return tuple(
-            [
-                (name, self._frozen(value))
-                for name, value in equation.params.items()
-                if name != left_out
-            ]
+            [(name, self._frozen(value)) for name, value in eqn.params.items() if name != left_out]
         )
 
     def _frozen(self, value: Any) -> Any:
@@ -329,10 +324,8 @@ class _Signatures:
             return self._structure(value, ())
         if isinstance(value, tuple | list):
             return tuple(map(self._frozen, value))
-        if callable(value) or isinstance(
-            value, WrappedFun
-        ):  # rules for gradients, which the equations stand for
-            return type(value)
+        if callable(value) or isinstance(value, WrappedFun):
+            return type(value)  # rules for gradients, which the equations stand for
         try:
             hash(value)
         except TypeError:
@@ -345,12 +338,12 @@ class _Signatures:
         if found is None:
             self._alive.append(jaxpr)
             numbers: dict[Var, int] = {}
-            equations = []
+            eqns = []
             for v in [*jaxpr.constvars, *jaxpr.invars]:
                 numbers[v] = len(numbers)
             for e in jaxpr.eqns:
                 atoms = tuple([_literal(a) if type(a) is Literal else numbers[a] for a in e.invars])
-                equations.append(
+                eqns.append(
                     (
                         e.primitive,
                         atoms,
@@ -364,7 +357,7 @@ class _Signatures:
             kinds = tuple(
                 [(_type if self._shapes else _type_but_for_shape)(v.aval) for v in jaxpr.invars]
             )
-            found = self._inner[id(jaxpr)] = (kinds, tuple(equations), outs)
+            found = self._inner[id(jaxpr)] = (kinds, tuple(eqns), outs)
         return found, consts
 
 
@@ -390,26 +383,27 @@ def _dataflow(
     exact: _Signatures | None,
     known: Mapping[Var, Any],
 ) -> _Loop | None:
-    """The loop of rounds that are alike, if they hand on from one to the next alike.
+    """Return the loop of a run of rounds, if values go from each round to the next equally.
 
-    Where they are so but for shapes, `exact` tells which equations are alike in those, too.
+    If the rounds differ in shapes, `exact` has the signatures with shapes.
     """
-    equations, end = jaxpr.eqns, start + period * rounds
-    carried: dict[Any, Var] = {}  # by the output of the round before, and what it begins with
+    eqns, end = jaxpr.eqns, start + period * rounds
+    # by the output of the round before, and the value before the loop
+    carried: dict[Any, Var] = {}
     looped: list[tuple[Var, list[Any]]] = []
     staying: dict[Var, None] = {}
-    gathered: list[int] = []  # bytes of what is put together
+    stacked_bytes: list[int] = []
 
     def place(atom: Any) -> tuple[int, int, int] | None:
-        """Round, equation and output where a variable is made; None if that is outside."""
+        """Round, equation and output that compute a variable; None outside of the loop."""
         at, out = defined.get(atom, (-1, 0))
         return (*divmod(at - start, period), out) if start <= at < end else None
 
     body = []
     for r in range(period):
         inputs: list[Any] = []
-        for position, atom in enumerate(equations[start + r].invars):
-            atoms = [equations[start + t * period + r].invars[position] for t in range(rounds)]
+        for position, atom in enumerate(eqns[start + r].invars):
+            atoms = [eqns[start + t * period + r].invars[position] for t in range(rounds)]
             kind: Any = atom.aval
             if type(atom) is Literal:
                 if len({*map(_literal, atoms)}) == 1:
@@ -435,26 +429,26 @@ def _dataflow(
                     inputs.append(atom)
                     continue
                 if not all([a in known for a in atoms]):
-                    gathered.append(rounds * kind.size * kind.dtype.itemsize)
+                    stacked_bytes.append(rounds * kind.size * kind.dtype.itemsize)
                     if (
-                        sum(gathered) > _GATHERED
-                        or len(gathered) * _PER_GATHERED > period
+                        sum(stacked_bytes) > MAX_STACKED_BYTES
+                        or len(stacked_bytes) * MIN_EQNS_PER_STACKED_INPUT > period
                         or len({*map(shape_of, atoms)}) > 1
                     ):
                         return None
             looped.append((Var(kind), atoms))
             inputs.append(looped[-1][0])
-        body.append(equations[start + r].replace(invars=inputs))
-    results = [equations[start + r].outvars[o] for r, o, _ in carried]
+        body.append(eqns[start + r].replace(invars=inputs))
+    results = [eqns[start + r].outvars[o] for r, o, _ in carried]
     begins = [atom for *_, atom in carried]
     finals: dict[Var, int] = {}
     uses: dict[tuple[int, int], dict[Var, int]] = defaultdict(dict)
-    for atom in [*_read(equations[end:]), *jaxpr.outvars]:
+    for atom in [*_read(eqns[end:]), *jaxpr.outvars]:
         at_end = place(atom) if type(atom) is Var else None
         if at_end is None:
             continue
         t, r, o = at_end
-        variable = equations[start + r].outvars[o]
+        variable = eqns[start + r].outvars[o]
         if t < rounds - 1:
             uses[r, o][atom] = t
         elif atom not in finals:
@@ -465,8 +459,8 @@ def _dataflow(
     each: dict[Var, tuple[int, int]] = {}
     for i, ((r, o), by_round) in enumerate(uses.items()):
         if len(by_round) < rounds // 2:
-            return None  # most of what would be kept of each round would not be looked at
-        results.append(equations[start + r].outvars[o])
+            return None  # most of what is stacked would not be read
+        results.append(eqns[start + r].outvars[o])
         each.update((v, (i, t)) for v, t in by_round.items())
     own = [*carried.values(), *[Var(results[i].aval) for i in range(len(carried), len(begins))]]
     outside = [atoms for _, atoms in looped]
@@ -486,20 +480,20 @@ def _dataflow(
             each,
             False,
         )
-    all_rounds = [equations[start + t * period : start + (t + 1) * period] for t in range(rounds)]
+    all_rounds = [eqns[start + t * period : start + (t + 1) * period] for t in range(rounds)]
     for result, begin in zip_longest(results, begins):
         made, out = defined[result]
         shapes = {shape_of(e[made - start].outvars[out]) for e in all_rounds}
         if len(shapes) > 1 or (begin is not None and shape_of(begin) not in shapes):
             return None
     number = Var(jax.core.ShapedArray((), onp.dtype("int32")))
-    inputs_of_all = [(v, *_held([v])) for v in own]
-    inputs_of_all += [(v, *_held(atoms)) for v, atoms in looped]
-    inputs_of_all += [(v, *_held([v])) for v in (number, *staying)]
+    inputs_of_all = [(v, *_padded_type([v])) for v in own]
+    inputs_of_all += [(v, *_padded_type(atoms)) for v, atoms in looped]
+    inputs_of_all += [(v, *_padded_type([v])) for v in (number, *staying)]
     integers = {
         v: tuple([int(a.val) for a in atoms]) for v, atoms in looped if _are_integers(atoms)
     }
-    serving = one_for_all(
+    serving = merge_rounds(
         body,
         all_rounds,
         inputs_of_all,
@@ -512,11 +506,13 @@ def _dataflow(
     return _Loop(start, period, rounds, serving, begins, outside, [*staying], finals, each, True)
 
 
-def _held(atoms: Sequence[Any]) -> tuple[Any, tuple[Window | None, ...]]:
-    """The type of an array that holds each of some arrays, and its windows."""
+def _padded_type(atoms: Sequence[Any]) -> tuple[Any, tuple[ValidRange | None, ...]]:
+    """Return the type to which arrays of all rounds are padded, and the valid ranges."""
     lengths = [*zip(*map(shape_of, atoms), strict=True)]
     kind = atoms[0].aval.update(shape=tuple(map(max, lengths)))
-    return kind, tuple([Window((0,) * len(atoms), n) if len({*n}) > 1 else None for n in lengths])
+    return kind, tuple(
+        [ValidRange((0,) * len(atoms), n) if len({*n}) > 1 else None for n in lengths]
+    )
 
 
 def _are_integers(atoms: Sequence[Any]) -> bool:

@@ -1,9 +1,8 @@
-"""Whether a function treats what lies along an axis one by one: its rows depend on the same row of
-the operands only.
+"""Analysis of a jaxpr: does a function treat the rows along an axis independently of each other?
 
-The question is put to the equations of the function. Each primitive says to which axis of its
-results the axis of its operands goes; one that puts rows together, or that is not known here,
-raises `MixedError`.
+Then each row of a result depends on the same row of the operands only. Each primitive has a rule
+for the axis of its results to which the axis of its operands goes. A primitive that mixes rows, or
+that has no rule, raises `RowsMixedError`.
 """
 
 import math
@@ -13,14 +12,20 @@ from typing import Any
 import jax
 
 from npcompat._internal.backend.jaxpr import tracing
-from npcompat._internal.backend.jaxpr.primitives import CALLS, ELEMENTWISE, called
+from npcompat._internal.backend.jaxpr.primitives import (
+    CALLS,
+    ELEMENTWISE,
+    RuleTable,
+    called,
+    family,
+)
 
 Axis = int | None
-"""Which axis the rows lie along; None for what does not depend on them."""
+"""Axis along which rows lie; None for an array that does not depend on them."""
 
 
-class MixedError(Exception):
-    """Rows are put together, or what becomes of them is not known."""
+class RowsMixedError(Exception):
+    """Failure of the analysis: a function mixes rows, or a primitive has no rule."""
 
 
 def through(
@@ -30,38 +35,36 @@ def through(
     ordered: bool,
     zeros: bool = False,
 ) -> list[Axis]:
-    """To which axis of each result the rows along `axes` of the operands go.
+    """Find the axis of each result to which the rows along `axes` of the operands go.
 
     Parameters
     ----------
     function : callable
-        Gives the function for operands of so many rows.
+        Returns the function for operands of a number of rows.
     operands : sequence of payloads
-        Of which shape and dtype matter.
+        Operands; their shapes and dtypes matter.
     axes : sequence of int or None
-        Where the rows lie in each operand.
+        Axis of the rows in each operand.
     ordered : bool
-        Whether the place of a row counts: else what the function makes for each row itself must be
-        the same for all.
+        If False, a row's position must not matter: what the function makes for each row without the
+        operands, such as random numbers, must be the same for all rows.
     zeros : bool
-        Whether rows of zeros are as good as none: then they may be added up, but only be moved
-        before.
+        If True, padded rows are zero: reductions by addition along the rows are allowed, and before
+        them only data movement (transpose, reshape, cast).
 
     Raises
     ------
-    MixedError
-        If a result puts rows together.
+    RowsMixedError
+        If a result mixes rows.
     """
     length = _unlike([n for a in operands for n in getattr(a, "shape", ())])
-    equations = _traced(function, operands, axes, length)
-    reader = _Reader(length, ordered, zeros)
-    found = reader.equations(
-        equations, [axis for a, axis in zip(operands, axes, strict=True) if hasattr(a, "shape")]
+    jaxpr = _traced(function, operands, axes, length)
+    found = _Interpreter(length, ordered, zeros).run(
+        jaxpr, [axis for a, axis in zip(operands, axes, strict=True) if hasattr(a, "shape")]
     )
-    if any(
-        [axis is None and v.aval.shape for axis, v in zip(found, equations.outvars, strict=True)]
-    ):  # or the same for each row
-        lengths = _lengthened(equations, _traced(function, operands, axes, length + 1), length)
+    if any([axis is None and v.aval.shape for axis, v in zip(found, jaxpr.outvars, strict=True)]):
+        # some results don't depend on the operands; they may still have as many rows
+        lengths = _lengthened(jaxpr, _traced(function, operands, axes, length + 1), length)
         found = [
             axis if known is None else known for known, axis in zip(found, lengths, strict=True)
         ]
@@ -71,22 +74,23 @@ def through(
 def as_long(
     function: Callable[[int], Callable[..., Any]], operands: Sequence[Any], axes: Sequence[Axis]
 ) -> list[Axis]:
-    """Which axis of each result is as long as there are rows, whatever they are to it; parameters
-    and errors as of `through`.
+    """Find the axis of each result that is as long as there are rows, mixed or not.
+
+    Parameters and errors are those of `through`.
     """
     length = _unlike([n for a in operands for n in getattr(a, "shape", ())])
-    equations, others = [_traced(function, operands, axes, n) for n in (length, length + 1)]
-    return _lengthened(equations, others, length)
+    jaxpr, other = [_traced(function, operands, axes, n) for n in (length, length + 1)]
+    return _lengthened(jaxpr, other, length)
 
 
-def _lengthened(equations: Any, others: Any, length: int) -> list[Axis]:
-    """Which axis of each result of equations for so many rows is longer in those for one more."""
+def _lengthened(jaxpr: Any, other: Any, length: int) -> list[Axis]:
+    """Axis of each result of a jaxpr for `length` rows that is longer in one for one row more."""
     found: list[Axis] = []
-    for v, w in zip(equations.outvars, others.outvars, strict=True):
-        shape, other = v.aval.shape, w.aval.shape
-        varying = [axis for axis, (n, m) in enumerate(zip(shape, other, strict=True)) if n != m]
-        if len(varying) > 1 or (varying and shape[varying[0]] != length):
-            raise MixedError(f"axes {varying} of a result depend on how many rows there are")
+    for v, w in zip(jaxpr.outvars, other.outvars, strict=True):
+        before, after = v.aval.shape, w.aval.shape
+        varying = [axis for axis, (n, m) in enumerate(zip(before, after, strict=True)) if n != m]
+        if len(varying) > 1 or (varying and before[varying[0]] != length):
+            raise RowsMixedError(f"axes {varying} of a result depend on how many rows there are")
         found.append(varying[0] if varying else None)
     return found
 
@@ -97,7 +101,7 @@ def _traced(
     axes: Sequence[Axis],
     length: int,
 ) -> Any:
-    """The equations of a function for so many rows."""
+    """Jaxpr of a function for a number of rows."""
     types = []
     for a, axis in zip(operands, axes, strict=True):
         if hasattr(a, "shape"):
@@ -115,276 +119,221 @@ def _traced(
 
     try:
         return tracing.trace(call, types).jaxpr
-    except (
-        TypeError,
-        ValueError,
-        IndexError,
-    ) as error:  # an operand that has as many rows, but is not of them, fits no longer
-        raise MixedError(str(error)) from None
+    except (TypeError, ValueError, IndexError) as error:
+        # an operand has as many rows as the others, but is not one of those that are padded
+        raise RowsMixedError(str(error)) from None
 
 
 def _unlike(lengths: Sequence[int]) -> int:
-    """A length that no axis has, nor several of them together."""
+    """Length that no axis has, nor several of them together."""
     n = 101
     while any(length % n == 0 and length for length in lengths):
         n += 2
     return n
 
 
-class _Reader:
-    """Follows the rows through equations."""
+_POSITIONAL = family("positional")
+_ZERO_PRESERVING = family("zero_preserving")
+
+
+class _Interpreter:
+    """Interpreter of jaxprs that follows the axis of the rows."""
 
     def __init__(self, length: int, ordered: bool, zeros: bool) -> None:
         self.length, self.ordered, self.zeros = length, ordered, zeros
 
-    def equations(self, jaxpr: Any, axes: Sequence[Axis]) -> list[Axis]:
-        """The axes of what some equations give, from those of what they are given."""
+    def run(self, jaxpr: Any, axes: Sequence[Axis]) -> list[Axis]:
+        """Return the axes of the rows in the outputs, given those in the inputs."""
         at: dict[Any, Axis] = dict(zip(jaxpr.invars, axes, strict=True))
-        for equation in jaxpr.eqns:
-            name = equation.primitive.name
-            found = [None if hasattr(v, "val") else at.get(v) for v in equation.invars]
+        for eqn in jaxpr.eqns:
+            name = eqn.primitive.name
+            found = [None if hasattr(v, "val") else at.get(v) for v in eqn.invars]
             if all([axis is None for axis in found]):
-                _expect(
+                _RULES.expect(
                     self.ordered
-                    or name not in _PLACES
-                    or all([self.length not in v.aval.shape for v in equation.outvars]),
-                    equation,
+                    or name not in _POSITIONAL
+                    or all([self.length not in v.aval.shape for v in eqn.outvars]),
+                    eqn,
                 )
                 continue
-            rule = _RULES.get(name)
-            if rule is None or (self.zeros and name not in _MOVES.split()):
-                raise MixedError(name)
-            results = rule(equation, found, self)
-            at.update(
-                zip(
-                    equation.outvars,
-                    results if isinstance(results, list) else [results] * len(equation.outvars),
-                    strict=True,
-                )
-            )
+            _RULES.expect(not self.zeros or name in _ZERO_PRESERVING, eqn)
+            results = _RULES.of(eqn)(eqn, found, self)
+            if not isinstance(results, list):
+                results = [results] * len(eqn.outvars)
+            at.update(zip(eqn.outvars, results, strict=True))
         return [None if hasattr(v, "val") else at.get(v) for v in jaxpr.outvars]
-
-
-_PLACES = frozenset(
-    [
-        "iota",
-        "random_bits",
-        "random_wrap",
-        "threefry2x32",
-        "rng_bit_generator",
-        "rng_uniform",
-        "random_gamma",
-    ]
-)
-"""Primitives whose results differ from place to place, although their operands don't."""
-_MOVES = """
-broadcast_in_dim convert_element_type copy dot_general expand_dims jit neg pjit reduce_sum reshape
-squeeze stop_gradient transpose
-"""
-"""Primitives that make zeros of zeros, or add up products."""
 
 
 # --- rules: the axis of the results, or a list of one for each ------------------------------------
 
-Rule = Callable[[Any, Sequence[Axis], "_Reader"], Axis | list[Axis]]
-_RULES: dict[str, Rule] = {}
+Rule = Callable[[Any, Sequence[Axis], _Interpreter], Axis | list[Axis]]
+_RULES: RuleTable[Rule] = RuleTable(RowsMixedError)
 
 
-def _rule(*names: str) -> Callable[[Rule], Rule]:
-    def declare(rule: Rule) -> Rule:
-        _RULES.update(dict.fromkeys(names, rule))
-        return rule
-
-    return declare
-
-
-def _expect(holds: bool, equation: Any) -> None:
-    if not holds:
-        raise MixedError(equation.primitive.name)
-
-
-def _one(equation: Any, axes: Sequence[Axis]) -> int:
-    """The axis of all operands that have rows."""
+def _only(eqn: Any, axes: Sequence[Axis]) -> int:
+    """Axis of the rows, which must be the same in all operands that have rows."""
     found = {axis for axis in axes if axis is not None}
-    _expect(len(found) == 1, equation)
+    _RULES.expect(len(found) == 1, eqn)
     return found.pop()
 
 
-@_rule(*ELEMENTWISE)
+@_RULES.add(*ELEMENTWISE)
 def _element_by_element(
-    equation: Any, axes: Sequence[Axis], reader: "_Reader"
+    eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter
 ) -> Axis | list[Axis]:
-    axis = _one(equation, axes)
-    shape = equation.outvars[0].aval.shape
-    for v, of_rows in zip(equation.invars, axes, strict=True):
+    axis = _only(eqn, axes)
+    shape = eqn.outvars[0].aval.shape
+    for v, of_rows in zip(eqn.invars, axes, strict=True):
         fits = v.aval.shape == () or (
             len(v.aval.shape) == len(shape)
             and all([n in (1, m) for n, m in zip(v.aval.shape, shape, strict=True)])
         )
-        _expect(fits and (of_rows is None or v.aval.shape[axis] == reader.length), equation)
+        _RULES.expect(fits and (of_rows is None or v.aval.shape[axis] == interpreter.length), eqn)
     return axis
 
 
-@_rule("optimization_barrier")
-def _barrier(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> list[Axis]:
+@_RULES.add("optimization_barrier")
+def _barrier(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> list[Axis]:
     return list(axes)
 
 
-@_rule("broadcast_in_dim")
-def _broadcast(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> Axis:
-    return int(equation.params["broadcast_dimensions"][_one(equation, axes[:1])])
+@_RULES.add("broadcast_in_dim")
+def _broadcast(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> Axis:
+    return int(eqn.params["broadcast_dimensions"][_only(eqn, axes[:1])])
 
 
-@_rule("transpose")
-def _transpose(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> Axis:
-    return int(equation.params["permutation"].index(axes[0]))
+@_RULES.add("transpose")
+def _transpose(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> Axis:
+    return int(eqn.params["permutation"].index(axes[0]))
 
 
-@_rule("reshape")
-def _reshape(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> Axis:
-    before, after, axis = (
-        equation.invars[0].aval.shape,
-        equation.outvars[0].aval.shape,
-        _one(equation, axes[:1]),
-    )
+@_RULES.add("reshape")
+def _reshape(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> Axis:
+    axis = _only(eqn, axes[:1])
+    before, after = eqn.invars[0].aval.shape, eqn.outvars[0].aval.shape
     for place, n in enumerate(after):
         if (
-            n == reader.length
+            n == interpreter.length
             and math.prod(after[:place]) == math.prod(before[:axis])
             and math.prod(after[place:]) == math.prod(before[axis:])
         ):
             return place
-    raise MixedError("reshape")
+    raise RowsMixedError("reshape")
 
 
-@_rule("squeeze")
-def _squeeze(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> Axis:
-    axis = _one(equation, axes)
-    return int(axis - sum([d < axis for d in equation.params["dimensions"]]))
+@_RULES.add("squeeze")
+def _squeeze(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> Axis:
+    axis = _only(eqn, axes)
+    return int(axis - sum([d < axis for d in eqn.params["dimensions"]]))
 
 
-@_rule("expand_dims")
-def _expand(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> Axis:
-    kept = [
-        d
-        for d in range(len(equation.outvars[0].aval.shape))
-        if d not in equation.params["dimensions"]
-    ]
-    return kept[_one(equation, axes)]
+@_RULES.add("expand_dims")
+def _expand(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> Axis:
+    kept = [d for d in range(len(eqn.outvars[0].aval.shape)) if d not in eqn.params["dimensions"]]
+    return kept[_only(eqn, axes)]
 
 
-@_rule(
-    "reduce_sum",
-    "reduce_prod",
-    "reduce_max",
-    "reduce_min",
-    "reduce_and",
-    "reduce_or",
-    "reduce_xor",
-    "argmax",
-    "argmin",
-    "reduce",
-)
-def _reduce(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> Axis:
-    reduced = equation.params.get("axes", equation.params.get("dimensions"))
-    axis = _one(equation, axes)
-    if reader.zeros and axis in reduced and equation.primitive.name == "reduce_sum":
+@_RULES.add(*family("reduction", "arg_reduction", "function_reduction"))
+def _reduce(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> Axis:
+    reduced = eqn.params.get("axes", eqn.params.get("dimensions"))
+    axis = _only(eqn, axes)
+    if interpreter.zeros and axis in reduced and eqn.primitive.name == "reduce_sum":
         return None
-    _expect(axis not in reduced, equation)
+    _RULES.expect(axis not in reduced, eqn)
     return int(axis - sum([d < axis for d in reduced]))
 
 
-@_rule("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp")
-def _scan_along(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> Axis:
-    _expect(equation.params["axis"] != axes[0], equation)
+@_RULES.add(*family("cumulative"))
+def _scan_along(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> Axis:
+    _RULES.expect(eqn.params["axis"] != axes[0], eqn)
     return axes[0]
 
 
-@_rule("sort", "concatenate", "iota", "top_k", "approx_top_k", "split")
-def _along_another(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> Axis:
-    """Elements change places along one axis; what there is along the others keeps it."""
-    axis, params = _one(equation, axes), equation.params
+@_RULES.add(*family("along_axis"))
+def _along_another(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> Axis:
+    """Elements change places along one axis, which must be another one than that of the rows."""
+    axis, params = _only(eqn, axes), eqn.params
     along = params.get(
         "dimension",
         params.get("axis", params.get("operand_axis", params.get("reduction_dimension"))),
     )
-    along = len(equation.invars[0].aval.shape) - 1 if along is None else along
-    _expect(
-        along != axis and all([v.aval.shape[axis] == reader.length for v in equation.invars]),
-        equation,
+    along = len(eqn.invars[0].aval.shape) - 1 if along is None else along
+    _RULES.expect(
+        along != axis and all([v.aval.shape[axis] == interpreter.length for v in eqn.invars]),
+        eqn,
     )
     return axis
 
 
-@_rule("stack")
-def _stack(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> Axis:
-    axis = _one(equation, axes)
-    _expect(all([v.aval.shape[axis] == reader.length for v in equation.invars]), equation)
-    return int(axis + (equation.params["axis"] <= axis))
+@_RULES.add("stack")
+def _stack(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> Axis:
+    axis = _only(eqn, axes)
+    _RULES.expect(all([v.aval.shape[axis] == interpreter.length for v in eqn.invars]), eqn)
+    return int(axis + (eqn.params["axis"] <= axis))
 
 
-@_rule("tile")
-def _tile(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> Axis:
-    axis = _one(equation, axes)
-    _expect(equation.params["reps"][axis] == 1, equation)
+@_RULES.add("tile")
+def _tile(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> Axis:
+    axis = _only(eqn, axes)
+    _RULES.expect(eqn.params["reps"][axis] == 1, eqn)
     return axis
 
 
-@_rule("rev")
-def _reverse(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> Axis:
-    _expect(axes[0] not in equation.params["dimensions"], equation)
+@_RULES.add("rev")
+def _reverse(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> Axis:
+    _RULES.expect(axes[0] not in eqn.params["dimensions"], eqn)
     return axes[0]
 
 
-@_rule("pad")
-def _pad(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> Axis:
-    _expect(
+@_RULES.add("pad")
+def _pad(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> Axis:
+    _RULES.expect(
         axes[1] is None
         and axes[0] is not None
-        and tuple(equation.params["padding_config"][axes[0]]) == (0, 0, 0),
-        equation,
+        and tuple(eqn.params["padding_config"][axes[0]]) == (0, 0, 0),
+        eqn,
     )
     return axes[0]
 
 
-@_rule("slice")
-def _slice(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> Axis:
-    axis, params = _one(equation, axes), equation.params
+@_RULES.add("slice")
+def _slice(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> Axis:
+    axis, params = _only(eqn, axes), eqn.params
     step = 1 if params["strides"] is None else params["strides"][axis]
-    _expect(
+    _RULES.expect(
         (params["start_indices"][axis], params["limit_indices"][axis], step)
-        == (0, reader.length, 1),
-        equation,
+        == (0, interpreter.length, 1),
+        eqn,
     )
     return axis
 
 
-@_rule("dynamic_slice")
-def _dynamic_slice(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> Axis:
+@_RULES.add("dynamic_slice")
+def _dynamic_slice(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> Axis:
     axis = axes[0]
-    _expect(
+    _RULES.expect(
         axis is not None
         and axes[1:] == [None] * len(axes[1:])
-        and equation.params["slice_sizes"][axis] == reader.length,
-        equation,
+        and eqn.params["slice_sizes"][axis] == interpreter.length,
+        eqn,
     )
     return axis
 
 
-@_rule("dynamic_update_slice")
-def _dynamic_update(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> Axis:
-    axis = _one(equation, axes[:2])
-    whole, part = (v.aval.shape for v in equation.invars[:2])
-    _expect(
-        axes[2:] == [None] * len(axes[2:]) and whole[axis] == part[axis] == reader.length, equation
+@_RULES.add("dynamic_update_slice")
+def _dynamic_update(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> Axis:
+    axis = _only(eqn, axes[:2])
+    whole, part = (v.aval.shape for v in eqn.invars[:2])
+    _RULES.expect(
+        axes[2:] == [None] * len(axes[2:]) and whole[axis] == part[axis] == interpreter.length, eqn
     )
     return axis
 
 
-@_rule("dot_general")
-def _dot(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> Axis:
-    contracted, batch = equation.params["dimension_numbers"]
-    if reader.zeros and all(
+@_RULES.add("dot_general")
+def _dot(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> Axis:
+    contracted, batch = eqn.params["dimension_numbers"]
+    if interpreter.zeros and all(
         [axis is None or axis in of_side for axis, of_side in zip(axes, contracted, strict=True)]
     ):
         places = [
@@ -392,61 +341,58 @@ def _dot(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> Axis:
             for axis, of_side in zip(axes, contracted, strict=True)
             if axis is not None
         ]
-        _expect(len(set(places)) == 1, equation)
+        _RULES.expect(len(set(places)) == 1, eqn)
         return None
     places = []
     for side, axis in enumerate(axes):
         if axis is None:
             continue
-        _expect(axis not in contracted[side], equation)
+        _RULES.expect(axis not in contracted[side], eqn)
         if axis in batch[side]:
             place = batch[side].index(axis)
-            _expect(axes[1 - side] in (None, batch[1 - side][place]), equation)
+            _RULES.expect(axes[1 - side] in (None, batch[1 - side][place]), eqn)
         else:
             free = [
                 d
-                for d in range(len(equation.invars[side].aval.shape))
+                for d in range(len(eqn.invars[side].aval.shape))
                 if d not in (*contracted[side], *batch[side])
             ]
             before = len(batch[0])
             if side == 1:
-                before += len(equation.invars[0].aval.shape) - len(contracted[0]) - len(batch[0])
+                before += len(eqn.invars[0].aval.shape) - len(contracted[0]) - len(batch[0])
             place = before + free.index(axis)
         places.append(place)
-    _expect(len(set(places)) == 1, equation)
+    _RULES.expect(len(set(places)) == 1, eqn)
     return int(places[0])
 
 
-@_rule("conv_general_dilated")
-def _convolution(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> Axis:
-    numbers = equation.params["dimension_numbers"]
-    _expect(
-        axes[1] is None
-        and axes[0] == numbers.lhs_spec[0]
-        and equation.params["batch_group_count"] == 1,
-        equation,
+@_RULES.add("conv_general_dilated")
+def _convolution(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> Axis:
+    numbers = eqn.params["dimension_numbers"]
+    _RULES.expect(
+        axes[1] is None and axes[0] == numbers.lhs_spec[0] and eqn.params["batch_group_count"] == 1,
+        eqn,
     )
     return int(numbers.out_spec[0])
 
 
-@_rule("reduce_window_sum", "reduce_window_max", "reduce_window_min", "reduce_window")
-def _windows(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> Axis:
-    axis, params = _one(equation, axes), equation.params
+@_RULES.add(*family("window"))
+def _windows(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> Axis:
+    axis, params = _only(eqn, axes), eqn.params
     alone = params["window_dimensions"][axis] == params["window_strides"][axis] == 1 and tuple(
         params["padding"][axis]
     ) == (0, 0)
-    _expect(alone, equation)
+    _RULES.expect(alone, eqn)
     return axis
 
 
-@_rule("gather")
-def _gather(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> Axis:
-    numbers, sizes = equation.params["dimension_numbers"], equation.params["slice_sizes"]
+@_RULES.add("gather")
+def _gather(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> Axis:
+    numbers, sizes = eqn.params["dimension_numbers"], eqn.params["slice_sizes"]
     operand, indices = axes
-    rank = len(equation.outvars[0].aval.shape)
-    taken = [
-        d for d in range(rank) if d not in numbers.offset_dims
-    ]  # of the result: where the indices' axes are
+    rank = len(eqn.outvars[0].aval.shape)
+    # axes of the result that are axes of the indices
+    taken = [d for d in range(rank) if d not in numbers.offset_dims]
     places = []
     if indices is not None:
         places.append(taken[indices])
@@ -455,84 +401,81 @@ def _gather(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> Axis:
         places.append(taken[along])
     elif operand is not None:
         left_out = (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)
-        _expect(
+        _RULES.expect(
             operand not in left_out
-            and sizes[operand] == reader.length
+            and sizes[operand] == interpreter.length
             and operand not in numbers.start_index_map,
-            equation,
+            eqn,
         )
         kept = [d for d in range(len(sizes)) if d not in left_out]
         places.append(numbers.offset_dims[kept.index(operand)])
-    _expect(len(set(places)) == 1, equation)
+    _RULES.expect(len(set(places)) == 1, eqn)
     return int(places[0])
 
 
-@_rule("cholesky", "lu", "qr", "eigh", "svd", "triangular_solve")
-def _matrices(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> Axis:
-    axis = _one(equation, axes)
-    _expect(
+@_RULES.add(*family("linear_algebra"))
+def _matrices(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> Axis:
+    axis = _only(eqn, axes)
+    _RULES.expect(
         all(
             [
-                axis < len(v.aval.shape) - 2 and v.aval.shape[axis] == reader.length
-                for v in equation.invars
+                axis < len(v.aval.shape) - 2 and v.aval.shape[axis] == interpreter.length
+                for v in eqn.invars
             ]
         ),
-        equation,
+        eqn,
     )
     return axis
 
 
-@_rule("custom_linear_solve")
-def _solve(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> list[Axis]:
-    lengths, functions = equation.params["const_lengths"], equation.params["jaxprs"]
+@_RULES.add("custom_linear_solve")
+def _solve(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> list[Axis]:
+    lengths, functions = eqn.params["const_lengths"], eqn.params["jaxprs"]
     before = lengths.matvec + lengths.vecmat
-    return reader.equations(
+    return interpreter.run(
         functions.solve.jaxpr, [*axes[before : before + lengths.solve], *axes[sum(lengths) :]]
     )
 
 
-@_rule(*CALLS)
-def _call(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> list[Axis]:
-    return reader.equations(getattr(called(equation), "jaxpr", called(equation)), axes)
+@_RULES.add(*CALLS)
+def _call(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> list[Axis]:
+    return interpreter.run(getattr(called(eqn), "jaxpr", called(eqn)), axes)
 
 
-@_rule("cond")
-def _branches(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> list[Axis]:
-    _expect(axes[0] is None, equation)
-    found = [reader.equations(branch.jaxpr, axes[1:]) for branch in equation.params["branches"]]
-    return [_joined(equation, of_one) for of_one in zip(*found, strict=True)]
+@_RULES.add("cond")
+def _branches(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> list[Axis]:
+    _RULES.expect(axes[0] is None, eqn)
+    found = [interpreter.run(branch.jaxpr, axes[1:]) for branch in eqn.params["branches"]]
+    return [_joined(eqn, of_one) for of_one in zip(*found, strict=True)]
 
 
-@_rule("scan")
-def _scan(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> list[Axis]:
-    params = equation.params
+@_RULES.add("scan")
+def _scan(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> list[Axis]:
+    params = eqn.params
     held, carried = params["num_consts"], params["num_carry"]
-    constants, carry, given = (
-        list(axes[:held]),
-        list(axes[held : held + carried]),
-        axes[held + carried :],
-    )
-    _expect(0 not in given, equation)
+    constants, carry = list(axes[:held]), list(axes[held : held + carried])
+    given = axes[held + carried :]
+    _RULES.expect(0 not in given, eqn)
     steps = [None if axis is None else axis - 1 for axis in given]
     while True:
-        found = reader.equations(params["jaxpr"].jaxpr, [*constants, *carry, *steps])
-        after = [_joined(equation, pair) for pair in zip(carry, found[:carried], strict=True)]
+        found = interpreter.run(params["jaxpr"].jaxpr, [*constants, *carry, *steps])
+        after = [_joined(eqn, pair) for pair in zip(carry, found[:carried], strict=True)]
         if after == carry:
             return [*carry, *[None if axis is None else axis + 1 for axis in found[carried:]]]
         carry = after
 
 
-@_rule("while")
-def _while(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> list[Axis]:
-    params = equation.params
+@_RULES.add("while")
+def _while(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> list[Axis]:
+    params = eqn.params
     a, b = params["cond_nconsts"], params["body_nconsts"]
     asked, held, carry = list(axes[:a]), list(axes[a : a + b]), list(axes[a + b :])
     while True:
-        _expect(reader.equations(params["cond_jaxpr"].jaxpr, [*asked, *carry]) == [None], equation)
+        _RULES.expect(interpreter.run(params["cond_jaxpr"].jaxpr, [*asked, *carry]) == [None], eqn)
         after = [
-            _joined(equation, p)
+            _joined(eqn, p)
             for p in zip(
-                carry, reader.equations(params["body_jaxpr"].jaxpr, [*held, *carry]), strict=True
+                carry, interpreter.run(params["body_jaxpr"].jaxpr, [*held, *carry]), strict=True
             )
         ]
         if after == carry:
@@ -540,10 +483,11 @@ def _while(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> list[Axis]
         carry = after
 
 
-def _joined(equation: Any, axes: Sequence[Axis]) -> Axis:
+def _joined(eqn: Any, axes: Sequence[Axis]) -> Axis:
+    """Axis of the rows in one of several arrays; None if none of them has rows."""
     found = {axis for axis in axes if axis is not None}
-    _expect(len(found) <= 1, equation)
+    _RULES.expect(len(found) <= 1, eqn)
     return found.pop() if found else None
 
 
-__all__ = ["MixedError", "as_long", "through"]
+__all__ = ["RowsMixedError", "as_long", "through"]

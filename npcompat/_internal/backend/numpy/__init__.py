@@ -1,1 +1,1 @@
-"""The host backend: programs and kernels over NumPy."""
+"""Host backend: programs and kernels over NumPy."""

@@ -1,4 +1,4 @@
-"""What NumPy lacks as a function, as operators' computes see it on the host."""
+"""Array functions on the host that NumPy lacks."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ Array = onp.ndarray[Any, Any]
 
 
 def astype(x: Any, dtype: Any) -> Array:
-    """A cast; complex to real drops the imaginary part without a warning."""
+    """Cast; complex to real drops the imaginary part, without a warning."""
     array: Array = onp.asarray(x)
     if array.dtype.kind == "c" and onp.dtype(dtype).kind not in "cbOSUT":
         array = array.real
@@ -19,7 +19,7 @@ def astype(x: Any, dtype: Any) -> Array:
 
 
 def index_get(a: Array, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> Array:
-    """`a[index]` of basic indexing."""
+    """Read `a[index]` of basic indexing."""
     found: Array = a[(*host_index(starts, spec), ...)]
     return found
 
@@ -27,88 +27,89 @@ def index_get(a: Array, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]
 def index_put(
     a: Array, new: Any, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]
 ) -> Array:
-    """`a[index] = new` of basic indexing, as a new array."""
+    """Return a new array after `a[index] = new` of basic indexing."""
     out = a.copy()
     out[host_index(starts, spec)] = new
     return out
 
 
 def take_at(a: Array, index: tuple[Any, ...]) -> Array:
-    """`a[index]` with integer arrays among the index."""
+    """Read `a[index]` with integer arrays among the index."""
     found: Array = a[index]
     return found
 
 
 def put_at(a: Array, index: tuple[Any, ...], new: Any) -> Array:
-    """`a[index] = new` with integer arrays among the index, as a new array."""
+    """Return a new array after `a[index] = new` with integer arrays among the index."""
     out = a.copy()
     out[index] = new
     return out
 
 
 def add_at(a: Array, index: Any, new: Any) -> Array:
-    """`a` with values added at positions; at equal positions all of them."""
+    """Add values at positions; at equal positions all of them."""
     out = a.copy()
     onp.add.at(out, index, new)
     return out
 
 
 def set_static(a: Array, index: Any, new: Any) -> Array:
-    """`a` with `a[index] = new`."""
+    """Return a new array after `a[index] = new`."""
     return put_at(a, index, new)
 
 
 def set_real(a: Array, new: Any) -> Array:
-    """`a` with another real part."""
+    """Replace the real part."""
     out = a.copy()
     out.real = new
     return out
 
 
 def set_imag(a: Array, new: Any) -> Array:
-    """`a` with another imaginary part."""
+    """Replace the imaginary part."""
     out = a.copy()
     out.imag = new
     return out
 
 
 def known(x: Any) -> Array:
-    """As an array, which is known."""
+    """Return an array: on the host, values are known."""
     return onp.asarray(x)
 
 
 def shaped_back(x: Array, shape: Sequence[int]) -> Array:
-    """What was written in another shape, in its own."""
+    """Reshape an array that was written."""
     return x.reshape(shape)
 
 
 def on_platform(
     chosen: Mapping[str, Callable[..., Any]], default: Callable[..., Any], arrays: Sequence[Any]
 ) -> Any:
-    """The result of the function for the host."""
+    """Call the function for the host."""
     return chosen.get("cpu", default)(*arrays)
 
 
 def unsqueeze(a: Array, axes: Sequence[int]) -> Array:
-    """With axes of length 1 at these places, which are not negative; `expand_dims` takes five times
-    as long.
+    """Insert axes of length 1 at these places, which are not negative.
+
+    `expand_dims` takes five times as long.
     """
     rest = iter(a.shape)
     return a.reshape([1 if i in axes else next(rest) for i in range(a.ndim + len(axes))])
 
 
 def about(mean: Array) -> tuple[Array, None]:
-    """The value, for what is not differentiated."""
+    """Return the value, which is not differentiated."""
     return mean, None
 
 
 def stop_gradient(x: Array) -> Array:
-    """The value."""
+    """Return the value, which is not differentiated."""
     return x
 
 
 def sort(a: Array, axis: int = -1) -> Array:
-    """The elements in order along an axis.
+    """Sort along an axis.
 
     For half floats NumPy's kernel for AVX-512 leaves signalling nans, which warn wherever they are
     computed with.
@@ -120,18 +121,18 @@ def sort(a: Array, axis: int = -1) -> Array:
 
 
 _MANY, _LONG = 1024, 64
-"""Elements of an array, and of its axis, from which NumPy's fast sort and some more passes take
-less time than its stable sort.
+"""Minimum elements of an array, and of its axis, for which NumPy's fast sort pays.
+
+With some more passes, it takes less time then than NumPy's stable sort.
 """
 
 
 def argsort(a: Array, axis: int = -1, stable: bool = False) -> Array:
-    """The positions that sort along an axis; if stable, equal elements keep their order, and so do
-    those that are nan.
+    """Positions that sort along an axis; if stable, equal elements and nans keep their order.
 
-    Of NumPy's two sorts only the one that isn't stable has vectors: of numbers in no order, it
-    takes a tenth to a quarter of the time. What it leaves to do is to sort the positions of those
-    that are alike.
+    Of NumPy's two sorts only the one that isn't stable is vectorised: for numbers in no order, it
+    takes a tenth to a quarter of the time. Then only the positions of equal elements have to be
+    sorted.
     """
     if (
         not stable
@@ -143,7 +144,7 @@ def argsort(a: Array, axis: int = -1, stable: bool = False) -> Array:
         return a.argsort(axis, "stable" if stable else None)
     rows = onp.swapaxes(a, axis, -1)
     if not (rows[..., :-1] > rows[..., 1:]).any():
-        return a.argsort(axis, "stable")  # which is fast where all is in order
+        return a.argsort(axis, "stable")  # fast for sorted rows
     order = rows.argsort(-1)
     values = onp.take_along_axis(rows, order, -1)
     alike = (values[..., :-1] == values[..., 1:]) | onp.isnan(values[..., :-1])

@@ -1,4 +1,4 @@
-"""Bytes of elements, as operators' computes see them on the host."""
+"""Bytes of elements on the host: byte order, and views as another dtype."""
 
 from typing import Any
 
@@ -6,16 +6,14 @@ import numpy as onp
 
 
 def byteswap(a: onp.ndarray[Any, Any]) -> onp.ndarray[Any, Any]:
-    """The elements with their bytes in the other order."""
+    """Swap the bytes of each element."""
     return a.byteswap()
 
 
 def reinterpret(a: onp.ndarray[Any, Any], dtype: Any) -> onp.ndarray[Any, Any]:
-    """The bytes along the last axis read as elements of another dtype."""
+    """Read the bytes along the last axis as elements of another dtype."""
     if a.ndim and a.itemsize != onp.dtype(dtype).itemsize and a.strides[-1] != a.itemsize:
-        a = onp.ascontiguousarray(
-            a
-        )  # a value of a view need not lie in memory as NumPy's view does
+        a = onp.ascontiguousarray(a)  # the value of a view may lie otherwise than NumPy's view
     found: onp.ndarray[Any, Any] = a.view(dtype)
     return found
 

@@ -1,4 +1,4 @@
-"""The kernel of transposed convolution on the host."""
+"""Transposed convolution on the host."""
 
 import itertools
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ def conv_transpose_nd(
     groups: int,
     layout: str,
 ) -> Array:
-    """The adjoint of `conv_nd` in its data: each element adds its multiple of the filters to the
-    window that it stands for.
+    """Transposed convolution: the adjoint of `conv_nd` in its data.
 
-    `pad` says how many elements are cut off (negative: added) at both ends of each spatial axis.
+    Each element adds its multiple of the filters to its window of the result. `pad` says how many
+    elements are cut off (negative: added) at both ends of each spatial axis.
     """
     channel = layout.index("C")
     x, weight = onp.moveaxis(x, channel, 1), onp.moveaxis(weight, channel, 1)

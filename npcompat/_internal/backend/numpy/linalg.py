@@ -1,6 +1,4 @@
-"""Linear algebra on the host, as operators' computes see it: NumPy's, with failures as a flag
-instead of an exception.
-"""
+"""Linear algebra on the host: NumPy's, with a flag for a failure instead of an exception."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +10,7 @@ Array = onp.ndarray[Any, Any]
 
 
 def einsum(subscripts: str, *operands: Array, optimize: Any) -> Array:
-    """Einstein's summation; what NumPy has no loop for (bfloat16) is computed in float32."""
+    """Einstein summation; in float32 for dtypes that NumPy has no loop for (bfloat16)."""
     found: Array = onp.einsum(
         subscripts,
         *[a.astype(onp.float32) if a.dtype.kind == "V" else a for a in operands],
@@ -22,27 +20,26 @@ def einsum(subscripts: str, *operands: Array, optimize: Any) -> Array:
 
 
 def _attempted(function: Callable[..., Array], *arrays: Array) -> tuple[Array, Any]:
-    """The result and whether it failed; in a stack the others are still computed, as on XLA."""
+    """Return the result, and True if it failed; the others of a stack are computed, as on XLA."""
     try:
         return function(*arrays), onp.False_
     except LinAlgError:
         lead = onp.broadcast_shapes(*[a.shape[:-2] for a in arrays])
         if not lead:
-            return onp.full(
-                (arrays[0].shape[-1], *arrays[-1].shape[-1:]), onp.nan, arrays[0].dtype
-            ), onp.True_
+            shape = arrays[0].shape[-1], *arrays[-1].shape[-1:]
+            return onp.full(shape, onp.nan, arrays[0].dtype), onp.True_
         stacks = [onp.broadcast_to(a, lead + a.shape[-2:]) for a in arrays]
         parts = [_attempted(function, *[s[i] for s in stacks])[0] for i in onp.ndindex(lead)]
         return onp.stack(parts).reshape(lead + parts[0].shape), onp.True_
 
 
 def inv_flagged(a: Array) -> tuple[Array, Any]:
-    """Inverses, and whether any matrix is singular."""
+    """Inverses, and a flag: True if any matrix is singular."""
     return _attempted(onp.linalg.inv, a)
 
 
 def solve_flagged(a: Array, b: Array) -> tuple[Array, Any]:
-    """Solutions of linear systems, and whether any matrix is singular."""
+    """Solutions of linear systems, and a flag: True if any matrix is singular."""
     if b.ndim == 1:
         made, flag = _attempted(onp.linalg.solve, a, b[:, None])
         return made[..., 0], flag
@@ -50,7 +47,7 @@ def solve_flagged(a: Array, b: Array) -> tuple[Array, Any]:
 
 
 def cholesky_flagged(a: Array, upper: bool) -> tuple[Array, Any]:
-    """Cholesky factors, and whether any matrix is not positive definite."""
+    """Cholesky factors, and a flag: True if any matrix is not positive definite."""
     return _attempted(lambda m: onp.linalg.cholesky(m, upper=upper), a)
 
 
@@ -67,25 +64,25 @@ def eigvalsh(a: Array, uplo: Any) -> Array:
 
 
 def eig_checked(a: Array) -> tuple[Array, Array, Any]:
-    """Eigenvalues and eigenvectors, and whether an element is not finite; they are nan then."""
+    """Eigenvalues and eigenvectors (nan then), and a flag: True if an element is not finite."""
     if not onp.isfinite(a).all():
-        return (
+        values, vectors = (
             onp.full(a.shape[:-1], onp.nan, complex),
             onp.full(a.shape, onp.nan, complex),
-            onp.True_,
         )
+        return values, vectors, onp.True_
     return (*onp.linalg.eig(a), onp.False_)
 
 
 def eigvals_checked(a: Array) -> tuple[Array, Any]:
-    """Eigenvalues, and whether an element is not finite; they are nan then."""
+    """Eigenvalues (nan then), and a flag: True if an element is not finite."""
     if not onp.isfinite(a).all():
         return onp.full(a.shape[:-1], onp.nan, complex), onp.True_
     return onp.linalg.eigvals(a), onp.False_
 
 
 def svd_flagged(a: Array, full_matrices: bool, hermitian: bool) -> tuple[Array, Array, Array, Any]:
-    """Singular value decompositions, and whether any did not converge."""
+    """Singular value decompositions, and a flag: True if any did not converge."""
     try:
         return (*onp.linalg.svd(a, full_matrices, True, hermitian), onp.False_)
     except LinAlgError:
@@ -94,7 +91,7 @@ def svd_flagged(a: Array, full_matrices: bool, hermitian: bool) -> tuple[Array, 
 
 
 def svdvals_flagged(a: Array, hermitian: bool) -> tuple[Array, Any]:
-    """Singular values, and whether any decomposition did not converge."""
+    """Singular values, and a flag: True if any decomposition did not converge."""
     try:
         return onp.linalg.svd(a, compute_uv=False, hermitian=hermitian), onp.False_
     except LinAlgError:
@@ -102,7 +99,7 @@ def svdvals_flagged(a: Array, hermitian: bool) -> tuple[Array, Any]:
 
 
 def pinv_flagged(a: Array, rcond: Any, hermitian: bool) -> tuple[Array, Any]:
-    """Pseudo-inverses, and whether any decomposition did not converge."""
+    """Pseudo-inverses, and a flag: True if any decomposition did not converge."""
     try:
         return onp.linalg.pinv(a, rcond, hermitian), onp.False_
     except LinAlgError:
@@ -110,8 +107,9 @@ def pinv_flagged(a: Array, rcond: Any, hermitian: bool) -> tuple[Array, Any]:
 
 
 def lstsq(a: Array, b: Array, rcond: Any) -> tuple[Array, Array, Any, Array]:
-    """Least squares: solution, squared residuals (of every column, whatever the rank), rank,
-    singular values.
+    """Least squares: solution, squared residuals, rank, singular values.
+
+    There is a residual for each column, whatever the rank.
     """
     x, _, rank, s = onp.linalg.lstsq(a, b, rcond=rcond)
     residual = b - a @ x

@@ -7,17 +7,17 @@ import numpy as onp
 
 
 def for_each(step: Callable[..., Any], *arrays: Any) -> Any:
-    """The results of a function of slices along the leading axes, stacked; there must be some."""
+    """Stack the results of a function of slices along the leading axes; there must be some."""
     return onp.stack([step(*slices) for slices in zip(*arrays, strict=True)])
 
 
 def sum_over(step: Callable[..., Any], *arrays: Any) -> Any:
-    """The sum of the results of a function of slices along the leading axes."""
+    """Sum the results of a function of slices along the leading axes."""
     return sum(step(*slices) for slices in zip(*arrays, strict=True))
 
 
 def for_range(count: int, step: Callable[[Any, Any], Any], state: Any) -> Any:
-    """`state = step(i, state)` for each number below the count."""
+    """Run `state = step(i, state)` for each number below the count."""
     for i in range(count):
         state = step(i, state)
     return state

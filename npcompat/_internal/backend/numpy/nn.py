@@ -1,4 +1,4 @@
-"""Kernels of network operators on the host.
+"""Network operators on the host.
 
 Special functions that NumPy lacks are computed by XLA.
 """
@@ -31,20 +31,20 @@ digamma = _across("digamma")
 
 
 def relu(x: Array) -> Array:
-    """The elements, zero for negative ones."""
+    """Rectified linear unit."""
     result: Array = onp.maximum(x, x.dtype.type(0))
     return result
 
 
 def sigmoid(x: Array) -> Array:
-    """1 / (1 + exp(-x)) without overflow."""
+    """Logistic function 1 / (1 + exp(-x)) without overflow."""
     small = onp.exp(-onp.abs(x))
     result: Array = onp.where(x >= 0, 1, small).astype(x.dtype) / (1 + small)
     return result
 
 
 def rsqrt(x: Array) -> Array:
-    """1 / sqrt(x)."""
+    """Reciprocal square root."""
     result: Array = x.dtype.type(1) / onp.sqrt(x)
     return result
 
@@ -70,8 +70,9 @@ def conv_nd(
     groups: int,
     layout: str,
 ) -> Array:
-    """Cross-correlation of a batch with filters; the filters' layout is the data's with O for N and
-    I for C.
+    """Convolution (cross-correlation) of a batch with filters.
+
+    The filters' layout is the data's with O for N and I for C.
     """
     channel = layout.index("C")
     x, weight = onp.moveaxis(x, channel, 1), onp.moveaxis(weight, channel, 1)
@@ -98,14 +99,14 @@ def pool_nd(
     stride: Sequence[int],
     pad: Sequence[tuple[int, int]],
 ) -> Array:
-    """Largest element (`max`) or sum (`sum`) of each window; arguments have one entry for each axis
-    of `x`.
+    """Maximum (`max`) or sum (`sum`) of each window.
+
+    Arguments have one entry for each axis of `x`.
     """
     fill = 0 if kind == "sum" else lowest(x.dtype)
     padded = onp.pad(x, pad, constant_values=fill)
-    axes = tuple(
-        [axis for axis, length in enumerate(window) if length != 1]
-    )  # others may be of length 0
+    # axes whose window has length 1 may be empty
+    axes = tuple([axis for axis, length in enumerate(window) if length != 1])
     everywhere = sliding_window_view(padded, tuple([window[axis] for axis in axes]), axis=axes)
     windows = everywhere[tuple(slice(None, None, s) for s in stride)]
     inner = tuple(range(x.ndim, x.ndim + len(axes)))
@@ -114,7 +115,7 @@ def pool_nd(
 
 
 def take_along(x: Array, positions: Array, axis: int) -> Array:
-    """`take_along_axis` for positions that are in range."""
+    """Compute `take_along_axis` for positions that are in range."""
     return onp.take_along_axis(x, positions, axis)
 
 
@@ -122,8 +123,9 @@ take_one = take_along
 
 
 def top_positions(x: Array, k: int, ascending: bool) -> Array:
-    """Positions of the k largest (smallest) elements along the last axis, in order; of equal ones
-    the first comes first.
+    """Positions of the k largest (smallest) elements along the last axis, in order.
+
+    Equal elements keep their order.
     """
     if ascending:
         return onp.argsort(x, axis=-1, stable=True)[..., :k]

@@ -1,4 +1,4 @@
-"""Loops over time that carry a state, on the host."""
+"""Recurrent networks on the host: loops over time that carry a state."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,8 +11,9 @@ Array = onp.ndarray[Any, Any]
 def scan(
     step: Callable[[Any, Any], tuple[Any, Any]], carry: Any, xs: Any, reverse: bool = False
 ) -> tuple[Any, Any]:
-    """`carry, out = step(carry, x)` over the leading axis of an array, or of a tuple of them; the
-    last carry, and the outputs in a list.
+    """Run `carry, out = step(carry, x)` over the leading axis of an array, or of a tuple of arrays.
+
+    Returns the last carry, and the outputs in a list.
     """
     rows = list(zip(*xs, strict=True)) if isinstance(xs, tuple) else list(xs)
     outs: list[Any] = [None] * len(rows)
@@ -32,7 +33,7 @@ def recurrence(
     bias: Array | None,
     projection: Array | None,
 ) -> tuple[Array, Array | None, Array, Array | None]:
-    """The states of a recurrent layer; see its twin in `backend/jax/kernels/recurrence.py`."""
+    """Compute the states of a recurrent layer; see `backend/jax/kernels/recurrence.py`."""
     hs = onp.empty((len(x), *h.shape), h.dtype)
     cs = None if c is None else onp.empty((len(x), *c.shape), c.dtype)
 

@@ -1,7 +1,7 @@
-"""The host backend: NumPy's kernels on NumPy arrays; nothing is compiled.
+"""Host backend: NumPy's kernels on NumPy arrays; nothing is compiled.
 
-What an operator, its attributes and the kinds of its operands decide is decided once, and looked up
-by kinds after. Gradients come from XLA, when they are asked for: see
+What depends only on an operator, its attributes and the types of its operands is decided once, and
+cached by types. Gradients come from XLA, when they are asked for: see
 `npcompat/_internal/autograd/tape.py`.
 """
 
@@ -31,7 +31,7 @@ slot = 2
 
 
 class _Namespace:
-    """What an operator's compute sees as `xp`: NumPy, and the kernels that it lacks."""
+    """Namespace `xp` of an operator's compute: NumPy, and the kernels that it lacks."""
 
     name = "numpy"
 
@@ -50,27 +50,28 @@ xp = _Namespace()
 
 
 def type_of(array: Any) -> Type:
-    """The type of an operand; Python scalars are weak."""
+    """Type of an operand; Python scalars are weak."""
     return array.dtype if isinstance(array, onp.ndarray) else type(array)
 
 
 def asarray(array: Any, device: Any = None) -> onp.ndarray[Any, Any]:
-    """A copy, as the caller's array may change."""
+    """Copy an array, as the caller's array may change."""
     return onp.array(array)
 
 
 def forward(op: Op, attrs: Attrs, donate: Collection[int] = ()) -> Callable[..., Any]:
-    """The operator as a function of NumPy arrays."""
+    """Return the operator as a function of NumPy arrays."""
     if op.only_on_xla:
-        return across(op, attrs)
+        return run_on_xla(op, attrs)
     if op.ufunc is not None and op.outputs == 1 and attrs == _OBJECTS:
         return partial(_of_objects, op.ufunc)
     return kernel(op, attrs, xp, type_of, onp.asarray)
 
 
 _OBJECTS = (onp.dtype(object),)
-"""The attributes of a ufunc of which results that are objects are asked, where NumPy may have
-others: those of comparisons.
+"""Attributes of a ufunc whose results are asked for as objects.
+
+NumPy may have results of other dtypes: those of comparisons.
 """
 
 
@@ -86,15 +87,16 @@ _EXTENDED = 256
 def quick(
     op: Op, arrays: Sequence[Any], numpy_dtypes: int, function: Callable[..., Any] | None = None
 ) -> Any:
-    """What NumPy's own function makes of arrays and Python scalars, or the one given; None where
-    its dtype is not the one of our policy.
+    """Call NumPy's own function, or another one, with arrays and Python scalars.
+
+    None if the dtype of its result is not that of our policy.
     """
     ufunc = op.ufunc
     if ufunc is None or op.outputs != 1 or autocast_policy.current() is not None:
         return None
     for a in arrays:
         if type(a) is onp.ndarray and a.dtype.num >= _EXTENDED:
-            return None  # NumPy does not know that Python scalars are weak beside these
+            return None  # beside these, NumPy does not treat Python scalars as weak
     out = (function or ufunc)(*arrays)
     if type(out) is not onp.ndarray:
         out = onp.asarray(out)
@@ -112,8 +114,9 @@ def quick(
 def direct(
     op: Op, attrs: Attrs, types: tuple[Type, ...]
 ) -> tuple[Callable[..., Any], onp.dtype[Any]] | None:
-    """A function of arrays of these dtypes, as they are, and the dtype that it returns; None if
-    there is none.
+    """Return a function of arrays of these dtypes, as they are, and the dtype of its result.
+
+    None if there is none.
     """
     if op.outputs != 1 or op.heavy or op.only_on_xla:
         return None
@@ -138,13 +141,13 @@ def direct(
     return None if found is None else (found, out)
 
 
-def across(op: Op, attrs: Attrs) -> Callable[..., Any]:
-    """An operator that has an XLA kernel only (random bits, whose numbers must be the same
-    everywhere).
+def run_on_xla(op: Op, attrs: Attrs) -> Callable[..., Any]:
+    """Return an operator that has an XLA kernel only, as a function of NumPy arrays.
+
+    These are random bits, for instance, whose numbers must be the same everywhere.
     """
-    programs = op.programs[
-        xla.slot + modes.current().numpy_dtypes
-    ]  # what XLA has compiled for its own arrays is used here, too
+    # programs are shared with arrays on XLA
+    programs = op.programs[xla.slot + modes.current().numpy_dtypes]
     program = programs.get(attrs)
     if program is None:
         program = programs[attrs] = xla.forward(op, attrs)
@@ -158,7 +161,7 @@ def across(op: Op, attrs: Attrs) -> Callable[..., Any]:
         return (
             compute(*arrays)
             if audit is None
-            else audit.across(op.name, arrays, partial(compute, *arrays))
+            else audit.record_xla_fallback(op.name, arrays, partial(compute, *arrays))
         )
 
     return call
@@ -169,7 +172,7 @@ def _to_xla(array: Any) -> Any:
 
 
 def to_host(payload: Any) -> onp.ndarray[Any, Any]:
-    """The payload itself."""
+    """Return the payload itself."""
     return onp.asarray(payload)
 
 

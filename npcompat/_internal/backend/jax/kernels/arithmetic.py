@@ -1,8 +1,8 @@
-"""Arithmetic on XLA as NumPy does it: division by zero, with signed zeros, by a number; means and
-rounding, which divide.
+"""Arithmetic on XLA that rounds as NumPy's: quotients, remainders, powers, means and rounding.
 
-XLA makes a product of a quotient whose divisor it knows or repeats, and rounds otherwise:
-`ones(41).mean()` would not be 1, nor 3 / 10 the number that prints as 0.3.
+Division by zero has NumPy's results, too, with signed zeros. XLA makes a product of a quotient
+whose divisor it knows or repeats, which rounds differently: `ones(41).mean()` would not be 1, nor 3
+/ 10 the number that prints as 0.3.
 """
 
 import functools
@@ -20,7 +20,7 @@ from npcompat._internal.core.dtypes import is_inexact
 
 
 def opaque(constant: Any, dtype: Any) -> Any:
-    """A constant that XLA does not see."""
+    """Constant that XLA does not see."""
     return lax.optimization_barrier(jnp.asarray(constant, dtype))
 
 
@@ -29,8 +29,9 @@ def opaque(constant: Any, dtype: Any) -> Any:
 
 @jax.custom_jvp
 def _rounded_once(x: Any, y: Any) -> Any:
-    """The quotient with a divisor that XLA takes for one that differs from element to element:
-    where `x` is nan, so is `x / x`.
+    """Quotient with a divisor that XLA believes to differ from element to element.
+
+    Where `x` is nan, so is `x / x`.
     """
     shape = jnp.broadcast_shapes(x.shape, y.shape)
     x = jnp.broadcast_to(x, shape)
@@ -39,21 +40,21 @@ def _rounded_once(x: Any, y: Any) -> Any:
 
 @functools.partial(_rounded_once.defjvp, symbolic_zeros=True)
 def _tangent_of_quotient(operands: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Of the operands that have a tangent: most divisors are constants."""
+    """Tangent of those operands that have one: most divisors are constants."""
     (x, y), (dx, dy) = operands, tangents
     quotient = _rounded_once(x, y)
     if isinstance(dy, SymbolicZero):
         return quotient, dx / y
-    return quotient, -quotient / y * dy if isinstance(
-        dx, SymbolicZero
-    ) else dx / y - quotient / y * dy
+    if isinstance(dx, SymbolicZero):
+        return quotient, -quotient / y * dy
+    return quotient, dx / y - quotient / y * dy
 
 
 def rounded(product: Any) -> Any:
-    """A product that is added to something, which XLA's kernels round once otherwise (a fused
-    multiply-add), where NumPy rounds twice.
+    """Product that is rounded before it is added to something, as NumPy's are.
 
-    The choice changes nothing but that.
+    XLA's kernels would compute a fused multiply-add, which rounds once. The selection here changes
+    nothing but that.
     """
     if jnp.iscomplexobj(product):
         return lax.complex(rounded(product.real), rounded(product.imag))
@@ -61,19 +62,20 @@ def rounded(product: Any) -> Any:
 
 
 def divide(x: Any, y: Any) -> Any:
-    """The quotient, rounded once."""
+    """Quotient, rounded once."""
     x, y = jnp.asarray(x), jnp.asarray(y)
     return jnp.divide(x, y) if x.shape == y.shape != () else _by_repeated(x, y)
 
 
 def _by_repeated(x: Any, y: Any) -> Any:
-    """The quotient with a divisor that is one number for many elements, as XLA may find out."""
+    """Quotient with a divisor that is one number for many elements, as XLA may find out."""
     return _rounded_once(x, y) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.divide(x, y)
 
 
 def _in_singles(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of halves, computed in singles and rounded once, as NumPy's; XLA rounds after each
-    of its steps.
+    """Compute a function of half floats in single precision, and round once, as NumPy does.
+
+    XLA rounds after each of its steps.
     """
 
     def computed(*arrays: Any) -> Any:
@@ -89,8 +91,9 @@ logaddexp, logaddexp2 = _in_singles(jnp.logaddexp), _in_singles(jnp.logaddexp2)
 
 
 def divmod(x: Any, y: Any) -> tuple[Any, Any]:
-    """Quotient rounded down, and remainder with the sign of the divisor; an integer divided by zero
-    is zero.
+    """Quotient rounded down, and remainder with the sign of the divisor.
+
+    An integer divided by zero is zero.
     """
     x, y = jnp.broadcast_arrays(x, y)
     if not is_inexact(x.dtype):
@@ -99,9 +102,8 @@ def divmod(x: Any, y: Any) -> tuple[Any, Any]:
         quotient, rest = lax.div(x, divisor), lax.rem(x, divisor)
         down = (rest != 0) & ((rest < 0) != (divisor < 0))
         quotient, rest = quotient - down.astype(x.dtype), jnp.where(down, rest + divisor, rest)
-        return jnp.where(zero, jnp.zeros_like(x), quotient), jnp.where(
-            zero, jnp.zeros_like(x), rest
-        )
+        nothing = jnp.zeros_like(x)
+        return jnp.where(zero, nothing, quotient), jnp.where(zero, nothing, rest)
     rest = lax.rem(x, y)
     exact = (x - rest) / y
     below = (rest != 0) & ((rest < 0) != (y < 0))
@@ -116,15 +118,16 @@ def divmod(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def gcd(x: Any, y: Any) -> Any:
-    """Greatest common divisor, by Euclid's algorithm on magnitudes: unsigned, so that the smallest
-    of signed integers has one.
+    """Greatest common divisor, by Euclid's algorithm on magnitudes.
+
+    Magnitudes are unsigned, so that the smallest of signed integers has one.
     """
     x, y = jnp.broadcast_arrays(x, y)
     return _common_divisor(_magnitude(x), _magnitude(y)).astype(x.dtype)
 
 
 def lcm(x: Any, y: Any) -> Any:
-    """Least common multiple, of magnitudes."""
+    """Least common multiple of magnitudes."""
     x, y = jnp.broadcast_arrays(x, y)
     a, b = _magnitude(x), _magnitude(y)
     common = _common_divisor(a, b)
@@ -135,9 +138,8 @@ def _common_divisor(a: Any, b: Any) -> Any:
     def step(pair: tuple[Any, Any]) -> tuple[Any, Any]:
         a, b = pair
         done = b == 0
-        return jnp.where(done, a, b), jnp.where(
-            done, b, lax.rem(a, jnp.where(done, jnp.ones_like(b), b))
-        )
+        rest = lax.rem(a, jnp.where(done, jnp.ones_like(b), b))
+        return jnp.where(done, a, b), jnp.where(done, b, rest)
 
     return lax.while_loop(lambda pair: jnp.any(pair[1] != 0), step, (a, b))[0]
 
@@ -150,18 +152,18 @@ def _magnitude(x: Any) -> Any:
 
 
 def modf(x: Any) -> tuple[Any, Any]:
-    """Fractional and integral part, both with the sign of the number; an infinity has no fraction."""
+    """Fractional and integral part, with the sign of the number; an infinity has no fraction."""
     whole = jnp.trunc(x)
     return jnp.copysign(jnp.where(jnp.isinf(x), 0, x - whole), x), whole
 
 
 def floor_divide(x: Any, y: Any) -> Any:
-    """The quotient of `divmod`."""
+    """Quotient of `divmod`."""
     return divmod(x, y)[0]
 
 
 def remainder(x: Any, y: Any) -> Any:
-    """The remainder of `divmod`."""
+    """Remainder of `divmod`."""
     return divmod(x, y)[1]
 
 
@@ -178,7 +180,7 @@ def _by_logarithms(x: Any, y: Any) -> Any:
 
 
 _LARGEST = 100
-"""Complex powers with integer exponents that are smaller are products, as NumPy's are."""
+"""Complex powers with integer exponents below this are products, as NumPy's are."""
 
 
 @jax.custom_jvp
@@ -200,8 +202,9 @@ def _derivative_of_complex_power(
 
 
 def power(x: Any, y: Any) -> Any:
-    """The power; zero to a complex power with a positive real part is zero, an unsigned exponent
-    may be any.
+    """Power; an unsigned exponent may be any.
+
+    Zero to a complex power with a positive real part is zero.
     """
     x, y = jnp.broadcast_arrays(x, y)
     if jnp.iscomplexobj(x):
@@ -251,7 +254,7 @@ def var(
     where: Any = None,
     mean: Any = None,
 ) -> Any:
-    """Mean squared distance from the mean, which may be given with its axes kept."""
+    """Variance: the mean squared distance from the mean, which may be given with its axes kept."""
     center = _mean(a, axis, dtype, keepdims=True, where=where) if mean is None else mean
     distance = a - center
     squares = (
@@ -268,12 +271,12 @@ _mean = mean
 
 
 def std(a: Any, axis: Any = None, dtype: Any = None, **options: Any) -> Any:
-    """Square root of `var`."""
+    """Standard deviation: the square root of `var`."""
     return jnp.sqrt(var(a, axis, dtype, **options))
 
 
 def round(a: Any, decimals: int = 0) -> Any:
-    """Rounded to a number of decimals, halves to even."""
+    """Round to a number of decimals, halves to even."""
     if not is_inexact(a.dtype):
         return a if decimals >= 0 else jnp.round(a, decimals)
     if decimals == 0:

@@ -1,4 +1,4 @@
-"""What `jax.numpy` lacks, or does otherwise than NumPy, as operators' computes see it on XLA."""
+"""Array functions on XLA that `jax.numpy` lacks, or that differ from NumPy's there."""
 
 import functools
 import operator
@@ -14,7 +14,7 @@ from npcompat._internal.core.index_spec import FULL, INTEGER, NEWAXIS, indexed_s
 
 
 def astype(x: Any, dtype: Any) -> Any:
-    """A cast as NumPy's: complex to real drops the imaginary part, without a warning."""
+    """Cast as NumPy does: complex to real drops the imaginary part, without a warning."""
     x = jnp.asarray(x)
     if jnp.issubdtype(x.dtype, jnp.complexfloating) and not jnp.issubdtype(
         dtype, jnp.complexfloating
@@ -27,18 +27,16 @@ def astype(x: Any, dtype: Any) -> Any:
     if jnp.issubdtype(x.dtype, jnp.floating) and jnp.issubdtype(dtype, jnp.integer):
         x = _truncated(x, onp.dtype(dtype))
     if x.dtype == onp.bool_ and jnp.issubdtype(dtype, jnp.inexact):
-        x = lax.convert_element_type(
-            x, onp.uint8
-        )  # XLA makes a choice of what is multiplied by a bool, in which False * nan is 0.
+        # XLA turns a product with a bool into a selection, in which False * nan is 0
+        x = lax.convert_element_type(x, onp.uint8)
     return lax.convert_element_type(x, dtype)
 
 
 def _truncated(x: Any, dtype: onp.dtype[Any]) -> Any:
-    """Floats as integers that XLA casts to a dtype by dropping bits, as C does; it would take the
-    nearest integer of the dtype.
+    """Convert floats to integers that XLA casts to a dtype by dropping bits, as C does.
 
-    What does not fit into the integers between, and nan, is their smallest number, as processors
-    (x86-64) have it.
+    XLA alone would take the nearest integer of the dtype. Numbers that don't fit into the integers
+    between, and nan, become their smallest number, as on processors (x86-64).
     """
     if x.dtype.itemsize < 4:
         x = lax.convert_element_type(x, onp.float32)
@@ -55,11 +53,10 @@ def _truncated(x: Any, dtype: onp.dtype[Any]) -> Any:
 
 
 def _halfway_apart(x: Any) -> Any:
-    """Doubles as singles that XLA, which converts by singles, rounds to the halves that are next to
-    the doubles.
+    """Round doubles to singles that XLA then rounds to the half floats next to the doubles.
 
-    A single that is not the double is replaced by the odd one of the two around it, which is not
-    halfway between two halves.
+    XLA converts by way of singles. A single that differs from the double is replaced by the odd one
+    of the two around it, which is not halfway between two half floats.
     """
     single = lax.convert_element_type(x, onp.float32)
     back = lax.convert_element_type(single, onp.float64)
@@ -76,9 +73,7 @@ def _halfway_apart(x: Any) -> Any:
 def _window(
     shape: Sequence[int], starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]
 ) -> tuple[list[Any], list[int], list[int]]:
-    """Per axis of the base: start, span and step of what the index covers; spans count downwards
-    for negative steps.
-    """
+    """Start, span and step of a basic index per axis; spans count downwards for negative steps."""
     remaining = iter(starts)
     begin, span, step = [], [], []
     axis = 0
@@ -111,12 +106,10 @@ def _strided(window: Any, step: Sequence[int]) -> Any:
 
 
 def index_get(a: Any, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> Any:
-    """`a[index]` of basic indexing."""
+    """Read `a[index]` of basic indexing."""
     begin, span, step = _window(a.shape, starts, spec)
     if tuple(span) != a.shape or any(s != 1 for s in step):
-        a = lax.optimization_barrier(
-            a
-        )  # see `index_put`: nor may it move a reshape of `a` behind this
+        a = lax.optimization_barrier(a)  # XLA must not move a reshape behind this; see `index_put`
     if tuple(span) != a.shape:
         begin = [jnp.asarray(b, jnp.int64) for b in begin]
         a = (
@@ -129,7 +122,7 @@ def index_get(a: Any, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) 
 
 
 def index_put(a: Any, new: Any, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> Any:
-    """`a[index] = new` of basic indexing, as a new array."""
+    """Return a new array after `a[index] = new` of basic indexing."""
     begin, span, step = _window(a.shape, starts, spec)
     if 0 in span:
         return a
@@ -143,21 +136,21 @@ def index_put(a: Any, new: Any, starts: Sequence[Any], spec: tuple[tuple[int, ..
         else:
             new = _interleaved(window, new, step)
     written = lax.dynamic_update_slice(a, new, begin, allow_negative_indices=False)
-    # XLA writes in place while it reads `new`.  Where that is another part of `a`, it sees so only
-    # if both have one shape: it must not move a reshape before the update (openxla/xla#49176).
+    # XLA writes in place while it reads `new`, which may be another part of `a`. It notices that
+    # only if both have one shape, so it must not move a reshape before the update
+    # (openxla/xla#49176).
     return written if new.size == 1 else lax.optimization_barrier(written)
 
 
 _FEW_OF, _SMALL = 16, 10_000
-"""Where a strided part has fewer than one of so many elements, it is scattered one by one:
-selecting takes time for all of the window, and a fraction of the time to compile.
+"""Strided parts with fewer than one of so many elements of the window are scattered one by one.
+
+Selecting takes time for the whole window, but a fraction of the time to compile.
 """
 
 
 def _interleaved(window: Any, new: Any, step: Sequence[int]) -> Any:
-    """A window with every `step`-th element along each axis, backwards for negative steps, taken
-    from another array.
-    """
+    """Replace every `step`-th element of a window along each axis; negative steps go backwards."""
     spread = lax.pad(
         lax.rev(new, [axis for axis, s in enumerate(step) if s < 0]),
         jnp.zeros((), new.dtype),
@@ -177,16 +170,17 @@ def _interleaved(window: Any, new: Any, step: Sequence[int]) -> Any:
 
 
 def known(x: Any) -> Any:
-    """As an array of NumPy's where it is known when the program is made."""
+    """Return a NumPy array if the values are known when the program is made."""
     return x if isinstance(x, jax.core.Tracer) else onp.asarray(x)
 
 
 def _known_together(
     shape: Sequence[int], index: tuple[Any, ...]
 ) -> tuple[tuple[int, ...], Any, tuple[int, ...]] | None:
-    """Of positions on several axes next to each other, if they are known: the axes, the positions
-    as one array, and the axes of a result which they are not of. (XLA would put constants together
-    each time.)
+    """Merge known positions on several adjacent axes: axes, positions, and the axes of the rest.
+
+    XLA would concatenate constants in each run. None if the positions are not known, or not
+    adjacent.
     """
     axes = tuple([i for i, part in enumerate(index) if type(part) is not slice])
     arrays = [index[i] for i in axes]
@@ -204,7 +198,7 @@ def _known_together(
 
 
 def take_at(a: Any, index: tuple[Any, ...]) -> Any:
-    """`a[index]` with integer arrays among the index; positions are in range."""
+    """Read `a[index]` with integer arrays among the index; positions are in range."""
     together = _known_together(a.shape, index)
     if together is not None:
         axes, places, window = together
@@ -215,8 +209,9 @@ def take_at(a: Any, index: tuple[Any, ...]) -> Any:
 
 
 def put_at(a: Any, index: tuple[Any, ...], new: Any) -> Any:
-    """`a[index] = new` with integer arrays among the index, none negative; of equal positions the
-    last wins, as NumPy has it.
+    """Return a new array after `a[index] = new` with integer arrays among the index, none negative.
+
+    Of equal positions the last wins, as in NumPy.
     """
     together = _known_together(a.shape, index)
     if together is not None:
@@ -229,27 +224,27 @@ def put_at(a: Any, index: tuple[Any, ...], new: Any) -> Any:
 
 
 def add_at(a: Any, index: Any, new: Any) -> Any:
-    """`a` with values added at positions, none negative; at equal positions all of them."""
+    """Add values at positions, none negative; at equal positions all of them."""
     return a.at[index].add(new, mode="drop", wrap_negative_indices=False)
 
 
 def set_static(a: Any, index: Any, new: Any) -> Any:
-    """`a` with `a[index] = new`, for an index that is known when the program is made."""
+    """Return a new array after `a[index] = new`, for a constant index."""
     return a.at[index].set(lax.convert_element_type(new, a.dtype))
 
 
 def set_real(a: Any, new: Any) -> Any:
-    """`a` with another real part."""
+    """Replace the real part."""
     return lax.complex(new, a.imag) if jnp.iscomplexobj(a) else new
 
 
 def set_imag(a: Any, new: Any) -> Any:
-    """`a` with another imaginary part."""
+    """Replace the imaginary part."""
     return lax.complex(a.real, new)
 
 
 def kron(a: Any, b: Any) -> Any:
-    """Kronecker's product, of bool, too."""
+    """Kronecker product, of bool, too."""
     if a.dtype == onp.bool_:
         return jnp.kron(a.astype(onp.int8), b.astype(onp.int8)) != 0
     return jnp.kron(a, b)
@@ -257,30 +252,29 @@ def kron(a: Any, b: Any) -> Any:
 
 @functools.partial(jax.jit, static_argnums=1, inline=True)
 def unsqueeze(a: Any, axes: tuple[int, ...]) -> Any:
-    """With axes of length 1 at these places; XLA reads what is broadcast along them as it is, what
-    is reshaped by its place.
+    """Insert axes of length 1 at these places.
+
+    XLA reads what is broadcast along them as it is, but what is reshaped by its place.
     """
     return lax.expand_dims(a, axes)
 
 
 @functools.partial(jax.jit, inline=True)
 def about(mean: Any) -> tuple[Any, Any]:
-    """The value as a constant, and how far it is from there: 0, but for its derivative."""
+    """Return the value as a constant, and the difference from it: 0, but with the derivative."""
     constant = lax.stop_gradient(mean)
     return constant, mean - constant
 
 
 def stop_gradient(x: Any) -> Any:
-    """The value, cut off from differentiation."""
+    """Detach the value from differentiation."""
     return lax.stop_gradient(x)
 
 
 def on_platform(
     chosen: Mapping[str, Callable[..., Any]], default: Callable[..., Any], arrays: Sequence[Any]
 ) -> Any:
-    """The result of the function for the platform that a program is compiled for; only that one is
-    in it.
-    """
+    """Call the function for the platform that a program is compiled for; only that one is in it."""
     names = {"cpu": ("cpu",), "gpu": ("cuda", "rocm"), "tpu": ("tpu",)}
     return lax.platform_dependent(
         *arrays,
@@ -290,16 +284,16 @@ def on_platform(
 
 
 def shaped_back(x: Any, shape: Sequence[int]) -> Any:
-    """What was written in another shape, in its own, apart from what is computed of it.
+    """Reshape an array that was written, apart from what is computed of it.
 
-    XLA writes the next part in place; of an array that it knows in two shapes it does so while it
-    still reads what is overwritten (`a.reshape(-1)[4] = 2; a[0] = a[0, ::-1]` on the CPU).
+    XLA writes the next part in place. If it knows the array in two shapes, it writes while it still
+    reads what is overwritten (`a.reshape(-1)[4] = 2; a[0] = a[0, ::-1]` on the CPU).
     """
     return lax.optimization_barrier(jnp.reshape(x, shape))
 
 
 def to_device(x: Any, device: Any) -> Any:
-    """The values on another device."""
+    """Copy the values to another device."""
     return jax.device_put(x, device)
 
 

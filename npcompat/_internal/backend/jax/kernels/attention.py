@@ -1,4 +1,4 @@
-"""Kernels of attention on XLA."""
+"""Attention on XLA."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,11 +17,10 @@ def attended(
     causal: bool,
     drop: Callable[[Any], Any] = lambda weights: weights,
 ) -> Any:
-    """Values weighted by the softmax of scaled products; rows without any key give zeros. Axes are
-    batch, time, heads, features.
+    """Scaled dot-product attention: values weighted by the softmax of scaled products.
 
-    The weights, whose axes are batch, heads, time and length, are changed by `drop` before they are
-    used.
+    Axes are batch, time, heads, features. Rows without any key give zeros. The weights, whose axes
+    are batch, heads, time and length, are changed by `drop` before they are used.
     """
     working = jnp.promote_types(query.dtype, jnp.float32)
     products = _by_group("btkgd,bskd->bkgts", query, key, working) * jnp.asarray(scale, working)
@@ -31,7 +30,7 @@ def attended(
 
 
 def _seen(mask: Any, causal: bool, shape: tuple[int, ...]) -> Any:
-    """Which keys each query looks at, None for all."""
+    """Mask of the keys that each query attends to; None for all."""
     if causal:
         earlier = jnp.tri(shape[-2], shape[-1], dtype=bool)
         mask = earlier if mask is None else jnp.logical_and(mask, earlier)
@@ -39,8 +38,9 @@ def _seen(mask: Any, causal: bool, shape: tuple[int, ...]) -> Any:
 
 
 def _by_group(formula: str, x: Any, y: Any, dtype: Any = None) -> Any:
-    """`einsum`, where the second operand may have fewer heads (k), each for a group (g) of the
-    first's.
+    """Compute an `einsum` whose second operand may have fewer heads than the first.
+
+    Each of its heads (k) serves a group (g) of the first operand's.
     """
     axis, at, heads = formula.index("k"), formula.partition("->")[2].index("k"), y.shape[2]
     if x.shape[axis] == heads:

@@ -1,4 +1,4 @@
-"""Bytes of elements, as operators' computes see them on XLA."""
+"""Bytes of elements on XLA: byte order, and views as another dtype."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ _UNSIGNED = {1: jnp.uint8, 2: jnp.uint16, 4: jnp.uint32, 8: jnp.uint64}
 
 
 def byteswap(a: Any) -> Any:
-    """The elements with their bytes in the other order; the parts of complex numbers each."""
+    """Swap the bytes of each element; of complex numbers, those of each part."""
     if jnp.iscomplexobj(a):
         return lax.complex(byteswap(a.real), byteswap(a.imag))
     if a.dtype.itemsize == 1:
@@ -19,15 +19,15 @@ def byteswap(a: Any) -> Any:
 
 
 def reinterpret(a: Any, dtype: Any) -> Any:
-    """The bytes along the last axis read as elements of another dtype."""
+    """Read the bytes along the last axis as elements of another dtype."""
     wanted = onp.dtype(dtype)
     if a.dtype == wanted:
         return a
-    if jnp.iscomplexobj(a):  # XLA knows no bits of complex numbers, only their parts
+    if jnp.iscomplexobj(a):
+        # XLA has no bits of complex numbers, only of their parts
         parts = jnp.stack([a.real, a.imag], -1)
-        return reinterpret(
-            parts.reshape((*a.shape[:-1], 2 * a.shape[-1]) if a.ndim else (2,)), dtype
-        )
+        shape = (*a.shape[:-1], 2 * a.shape[-1]) if a.ndim else (2,)
+        return reinterpret(parts.reshape(shape), dtype)
     if wanted.kind == "c":
         parts = reinterpret(a, onp.finfo(wanted).dtype)
         return lax.complex(parts[..., 0::2], parts[..., 1::2])
@@ -42,9 +42,8 @@ def reinterpret(a: Any, dtype: Any) -> Any:
             bits.reshape((*bits.shape[:-1], bits.shape[-1] // count, count)), _UNSIGNED[want]
         )
     if have != want:
-        bits = lax.optimization_barrier(
-            bits
-        )  # XLA makes one change of size from two, and gets its shape wrong
+        # XLA would merge two changes of size into one, and get its shape wrong
+        bits = lax.optimization_barrier(bits)
     return bits != 0 if wanted.kind == "b" else lax.bitcast_convert_type(bits, wanted)
 
 

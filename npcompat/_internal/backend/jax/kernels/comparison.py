@@ -1,5 +1,6 @@
-"""Truth on XLA: comparisons that are exact, also of a signed with an unsigned integer, of which JAX
-makes floats, and any and all of it.
+"""Comparisons on XLA that are exact, and any and all.
+
+JAX converts a signed and an unsigned integer to floats before it compares them.
 """
 
 import functools
@@ -17,12 +18,10 @@ def _exact(compare: Callable[..., Any]) -> Callable[..., Any]:
         x, y = jnp.asarray(x), jnp.asarray(y)
         if {x.dtype.kind, y.dtype.kind} != {"i", "u"}:
             return compare(x, y)
-        below = compare(
-            (y < 0).astype(jnp.int8), (x < 0).astype(jnp.int8)
-        )  # what is negative is the less
-        return jnp.where(
-            (x < 0) | (y < 0), below, compare(x.astype(jnp.uint64), y.astype(jnp.uint64))
-        )
+        # a negative number is less than any unsigned one
+        by_sign = compare((y < 0).astype(jnp.int8), (x < 0).astype(jnp.int8))
+        by_magnitude = compare(x.astype(jnp.uint64), y.astype(jnp.uint64))
+        return jnp.where((x < 0) | (y < 0), by_sign, by_magnitude)
 
     return compared
 
@@ -35,8 +34,9 @@ _COLUMNS, _MANY = 512, 2**14
 
 
 def _in_columns(reduce: Callable[..., Any]) -> Callable[..., Any]:
-    """Any or all of a large array in half the time, where it is computed on the way: XLA goes
-    through all of it one by one on the CPU, but through columns side by side.
+    """Compute any or all of a large array in half the time, where it is fused with what makes it.
+
+    On the CPU, XLA goes through all of such an array one by one, but through columns side by side.
     """
 
     @functools.wraps(reduce)
@@ -51,9 +51,8 @@ def _in_columns(reduce: Callable[..., Any]) -> Callable[..., Any]:
             return reduce(a, axis=axis, keepdims=keepdims, where=where)
         a = jnp.ravel(a if a.dtype == onp.bool_ else a != 0)
         whole = a.size - a.size % _COLUMNS
-        columns = lax.optimization_barrier(
-            reduce(a[:whole].reshape(-1, _COLUMNS), axis=0)
-        )  # else XLA makes one reduction of both
+        # the barrier keeps XLA from merging both reductions
+        columns = lax.optimization_barrier(reduce(a[:whole].reshape(-1, _COLUMNS), axis=0))
         return reduce(jnp.concatenate([columns, a[whole:]]))
 
     return reduced

@@ -1,9 +1,9 @@
-"""Functions of complex numbers on XLA, with C99's (and NumPy's) results for signed zeros,
-infinities and nan (annex G).
+"""Functions of complex numbers on XLA, with C99's results for signed zeros, infinities and nan.
 
-All are symmetric: `f(conj(z)) = conj(f(z))`, most are also odd or even. So they are computed where
-the imaginary part (of these the real part, too) has no sign, which is put back; that makes the
-zeros on both sides of a branch cut differ.
+NumPy has the same results (C99, annex G). All functions are symmetric: `f(conj(z)) = conj(f(z))`;
+most are also odd or even. So they are computed for imaginary parts without a sign (for odd and even
+ones, real parts, too), and the signs are put back. That makes the zeros on both sides of a branch
+cut differ.
 """
 
 import math
@@ -16,15 +16,15 @@ from jax import lax
 Function = Callable[[Any], Any]
 Parts = tuple[Any, Any]
 Rule = Callable[[Any, Any, Any, Any], Parts]
-"""From the parts of an argument and of its result, the parts that the result should have."""
+"""Function of the parts of an argument and of its result, which returns the parts to return."""
 
 
 def _flipped(negative: Any, x: Any) -> Any:
-    return jnp.where(negative, -x, x)  # unlike the absolute value it has a derivative at zero
+    return jnp.where(negative, -x, x)  # unlike the absolute value, differentiable at zero
 
 
 def _symmetric(f: Function, rule: Rule, odd: bool = False, even: bool = False) -> Function:
-    """The function with its symmetries, and the rule's results."""
+    """Return a function with its symmetries, and with the results of a rule."""
 
     def function(z: Any) -> Any:
         if not jnp.iscomplexobj(z):
@@ -42,7 +42,7 @@ def _symmetric(f: Function, rule: Rule, odd: bool = False, even: bool = False) -
 
 
 def _turned(f: Function, real: Function) -> Function:
-    """`-i f(i z)` of an odd function: the trigonometric function that goes with a hyperbolic one."""
+    """Return `-i f(i z)` of an odd function: the trigonometric function of a hyperbolic one."""
 
     def function(z: Any) -> Any:
         if not jnp.iscomplexobj(z):
@@ -59,9 +59,8 @@ def _turned(f: Function, real: Function) -> Function:
 def _of_exp(x: Any, y: Any, re: Any, im: Any) -> Parts:
     unknown = ~jnp.isfinite(y)
     gone = unknown & (x == -jnp.inf)
-    return jnp.where(gone, 0, jnp.where(unknown & (x == jnp.inf), jnp.inf, re)), jnp.where(
-        gone, 0, im
-    )
+    re = jnp.where(unknown & (x == jnp.inf), jnp.inf, re)
+    return jnp.where(gone, 0, re), jnp.where(gone, 0, im)
 
 
 def _of_sinh(x: Any, y: Any, re: Any, im: Any) -> Parts:
@@ -115,39 +114,36 @@ log10 = _symmetric(jnp.log10, _of_log)
 
 
 def _lost(x: Any, y: Any) -> Any:
-    """Where one part is nan and the other says nothing: XLA takes that one for the larger, if it is
-    large enough.
+    """Mask of numbers with nan in one part, and a finite number in the other.
+
+    XLA takes the finite part for the larger one if it is large enough.
     """
     return (jnp.isnan(x) & jnp.isfinite(y)) | (jnp.isnan(y) & jnp.isfinite(x))
 
 
 def _of_arccos(x: Any, y: Any, re: Any, im: Any) -> Parts:
     lost = _lost(x, y)
-    return jnp.where((x == 0) & jnp.isnan(y), math.pi / 2, jnp.where(lost, jnp.nan, re)), jnp.where(
-        lost, jnp.nan, im
-    )
+    re, im = jnp.where(lost, jnp.nan, re), jnp.where(lost, jnp.nan, im)
+    return jnp.where((x == 0) & jnp.isnan(y), math.pi / 2, re), im
 
 
 def _of_arccosh(x: Any, y: Any, re: Any, im: Any) -> Parts:
     lost = _lost(x, y)
-    return jnp.where(lost, jnp.nan, re), jnp.where(
-        (x == 0) & jnp.isnan(y), math.pi / 2, jnp.where(lost, jnp.nan, im)
-    )
+    re, im = jnp.where(lost, jnp.nan, re), jnp.where(lost, jnp.nan, im)
+    return re, jnp.where((x == 0) & jnp.isnan(y), math.pi / 2, im)
 
 
 def _of_arcsinh(x: Any, y: Any, re: Any, im: Any) -> Parts:
     lost = _lost(x, y)
-    return jnp.where(lost, jnp.nan, re), jnp.where(
-        jnp.isnan(x) & (y == 0), 0, jnp.where(lost, jnp.nan, im)
-    )
+    re, im = jnp.where(lost, jnp.nan, re), jnp.where(lost, jnp.nan, im)
+    return re, jnp.where(jnp.isnan(x) & (y == 0), 0, im)
 
 
 def _of_arctanh(x: Any, y: Any, re: Any, im: Any) -> Parts:
     unknown, far = jnp.isnan(x) | jnp.isnan(y), jnp.isnan(x) & jnp.isinf(y)
     vanishes = far | (jnp.isnan(y) & ((x == 0) | jnp.isinf(x)))
-    return jnp.where(vanishes, 0, jnp.where(unknown, jnp.nan, re)), jnp.where(
-        far, math.pi / 2, jnp.where(unknown, jnp.nan, im)
-    )
+    re, im = jnp.where(unknown, jnp.nan, re), jnp.where(unknown, jnp.nan, im)
+    return jnp.where(vanishes, 0, re), jnp.where(far, math.pi / 2, im)
 
 
 arccos = _symmetric(jnp.arccos, _of_arccos)
@@ -162,17 +158,16 @@ arctan = _turned(arctanh, jnp.arctan)
 
 
 def absolute(z: Any) -> Any:
-    """The magnitude; of complex numbers of which a part is infinite inf, also if the other one is
-    nan.
-    """
+    """Magnitude; of complex numbers with an infinite part inf, also if the other part is nan."""
     if not jnp.iscomplexobj(z):
         return jnp.absolute(z)
     return jnp.where(jnp.isinf(z.real) | jnp.isinf(z.imag), jnp.inf, jnp.absolute(z))
 
 
 def sign(z: Any) -> Any:
-    """The sign, zero for both zeros; of complex numbers the direction, also that of an infinite
-    part beside a finite one.
+    """Sign, which is zero for both zeros; of complex numbers the direction.
+
+    An infinite part beside a finite one has a direction, too.
     """
     if not jnp.issubdtype(z.dtype, jnp.inexact):
         return jnp.sign(z)
@@ -187,8 +182,9 @@ def sign(z: Any) -> Any:
 
 
 def _chosen(plain: Any, x: Any, y: Any, largest: bool, keeps_nan: bool) -> Any:
-    """`plain` of real numbers; of complex ones that which has the larger or smaller real part, then
-    imaginary part, the first if equal.
+    """Compute `plain` of real numbers; of complex ones choose the larger or smaller.
+
+    They are compared by real part, then by imaginary part; of equal ones it is the first.
     """
     if not jnp.iscomplexobj(x):
         return plain(x, y)
@@ -200,17 +196,17 @@ def _chosen(plain: Any, x: Any, y: Any, largest: bool, keeps_nan: bool) -> Any:
 
 
 def maximum(x: Any, y: Any) -> Any:
-    """The larger operand; the first that is nan."""
+    """Larger operand; the first one that is nan."""
     return _chosen(jnp.maximum, x, y, True, True)
 
 
 def minimum(x: Any, y: Any) -> Any:
-    """The smaller operand; the first that is nan."""
+    """Smaller operand; the first one that is nan."""
     return _chosen(jnp.minimum, x, y, False, True)
 
 
 def _extreme(plain: Any, a: Any, axis: Any, keepdims: bool, options: dict[str, Any]) -> Any:
-    """`plain` over axes, of complex numbers the first that is nan, if there is one."""
+    """Compute `plain` over axes; of complex numbers return the first that is nan, if any."""
     found = plain(a, axis=axis, keepdims=keepdims, **options)
     if not jnp.iscomplexobj(a) or not a.size:
         return found
@@ -230,22 +226,22 @@ def _extreme(plain: Any, a: Any, axis: Any, keepdims: bool, options: dict[str, A
 
 
 def max(a: Any, axis: Any = None, keepdims: bool = False, **options: Any) -> Any:
-    """The largest elements over axes."""
+    """Maximum over axes."""
     return _extreme(jnp.max, a, axis, keepdims, options)
 
 
 def min(a: Any, axis: Any = None, keepdims: bool = False, **options: Any) -> Any:
-    """The smallest elements over axes."""
+    """Minimum over axes."""
     return _extreme(jnp.min, a, axis, keepdims, options)
 
 
 def fmax(x: Any, y: Any) -> Any:
-    """The larger operand that is not nan."""
+    """Larger operand that is not nan."""
     return _chosen(jnp.fmax, x, y, True, False)
 
 
 def fmin(x: Any, y: Any) -> Any:
-    """The smaller operand that is not nan."""
+    """Smaller operand that is not nan."""
     return _chosen(jnp.fmin, x, y, False, False)
 
 

@@ -1,6 +1,4 @@
-"""The order of complex numbers on XLA: by real part, then by imaginary part, those with nan last,
-as NumPy has it.
-"""
+"""Order of complex numbers on XLA, as in NumPy: by real part, then by imaginary part, nan last."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,28 +15,28 @@ def _keys(a: Any) -> tuple[Any, ...]:
 
 
 def sort(a: Any, axis: int = -1) -> Any:
-    """The elements in ascending order, nan last."""
+    """Sort in ascending order, nan last."""
     if not jnp.iscomplexobj(a):
         return jnp.sort(a, axis=axis)
     return jnp.take_along_axis(a, argsort(a, axis), axis=axis)
 
 
 def argsort(a: Any, axis: int = -1, stable: bool = True) -> Any:
-    """The positions that sort; equal elements keep their order."""
+    """Positions that sort; equal elements keep their order."""
     if not jnp.iscomplexobj(a):
         return jnp.argsort(a, axis=axis, stable=True)
     return jnp.lexsort(_keys(a), axis=axis)
 
 
 def lexsort(keys: Sequence[Any], axis: int = -1) -> Any:
-    """The positions that sort by several keys, the last one first."""
+    """Positions that sort by several keys, the last one first."""
     return jnp.lexsort(
         [k for key in keys for k in (_keys(key) if jnp.iscomplexobj(key) else (key,))], axis=axis
     )
 
 
 def _less(x: Any, y: Any) -> Any:
-    """Whether complex numbers come before others."""
+    """Return True where complex numbers come before others."""
     found: Any = False
     for mine, other in zip(_keys(x), _keys(y), strict=True):
         found = (mine < other) | ((mine == other) & found)
@@ -46,7 +44,7 @@ def _less(x: Any, y: Any) -> Any:
 
 
 def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
-    """Where to insert values into a sorted vector: in front of equal elements, or behind them."""
+    """Positions of values in a sorted vector: in front of equal elements, or behind them."""
     if not jnp.iscomplexobj(a):
         return jnp.searchsorted(a, v, side)
     count = a.shape[0]

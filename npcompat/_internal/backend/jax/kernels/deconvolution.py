@@ -1,4 +1,4 @@
-"""The kernel of transposed convolution on XLA."""
+"""Transposed convolution on XLA."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,10 +16,10 @@ def conv_transpose_nd(
     groups: int,
     layout: str,
 ) -> Any:
-    """The adjoint of `conv_nd` in its data: a convolution with the mirrored filters of the data
-    spread by the strides.
+    """Transposed convolution: the adjoint of `conv_nd` in its data.
 
-    `pad` says how many elements are cut off (negative: added) at both ends of each spatial axis.
+    It is a convolution of the data, spread by the strides, with the mirrored filters. `pad` says
+    how many elements are cut off (negative: added) at both ends of each spatial axis.
     """
     channel = layout.index("C")
     spatial = [i for i, letter in enumerate(layout) if letter not in "NC"]

@@ -1,5 +1,6 @@
-"""Linear interpolation on XLA as NumPy has it beside infinities and of complex numbers; values in
-equal steps, rounded as NumPy's.
+"""Linear interpolation on XLA as in NumPy, also of complex numbers and next to infinities.
+
+Values in equal steps (`linspace`) are rounded as NumPy's.
 """
 
 from typing import Any
@@ -13,32 +14,27 @@ from npcompat._internal.backend.jax.kernels.arithmetic import divide, rounded
 def interp(
     x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
 ) -> Any:
-    """The values at `x` of the piecewise linear function through the points (xp, fp).
+    """Evaluate at `x` the piecewise linear function through the points (xp, fp).
 
-    What an infinity in one point makes nan is computed from the other one; at the points themselves
+    Where an infinity in one point gives nan, the other point is used. At the points themselves
     nothing is computed.
     """
     if jnp.iscomplexobj(fp):
         (low, low_imag), (high, high_imag) = [
             (None, None) if v is None else (v.real, v.imag) for v in (left, right)
         ]
-        real, imag = (
-            interp(x, xp, fp.real, low, high, period),
-            interp(x, xp, fp.imag, low_imag, high_imag, period),
-        )
-        return lax.complex(
-            real,
-            jnp.where(jnp.isnan(x), 0, imag) if xp.shape[0] > 1 or period is not None else imag,
-        )
+        real = interp(x, xp, fp.real, low, high, period)
+        imag = interp(x, xp, fp.imag, low_imag, high_imag, period)
+        if xp.shape[0] > 1 or period is not None:
+            imag = jnp.where(jnp.isnan(x), 0, imag)
+        return lax.complex(real, imag)
     if period is not None:
         period = abs(period)
         x, xp = jnp.remainder(x, period), jnp.remainder(xp, period)
         order = jnp.argsort(xp)
         xp, fp = xp[order], fp[order]
-        xp, fp = (
-            jnp.concatenate([xp[-1:] - period, xp, xp[:1] + period]),
-            jnp.concatenate([fp[-1:], fp, fp[:1]]),
-        )
+        xp = jnp.concatenate([xp[-1:] - period, xp, xp[:1] + period])
+        fp = jnp.concatenate([fp[-1:], fp, fp[:1]])
         left = right = None
     last = xp.shape[0] - 1
     at = jnp.clip(jnp.searchsorted(xp, x, side="right") - 1, 0, max(last - 1, 0))
@@ -56,8 +52,9 @@ def interp(
 
 
 def linspace(start: Any, stop: Any, num: int, endpoint: bool = True, *, axis: int = 0) -> Any:
-    """Values in equal steps: multiples of one step, as NumPy has it, so that those which are whole
-    numbers are not rounded off them.
+    """Values in equal steps, as multiples of one step.
+
+    NumPy does the same: so values that are whole numbers are not rounded off them.
     """
     start, stop = jnp.broadcast_arrays(start, stop)
     steps, width = max(num - endpoint, 1), stop - start

@@ -1,7 +1,7 @@
-"""Products of matrices as operators' computes see them on XLA.
+"""Linear algebra on XLA.
 
-Products ask XLA for the highest precision: float32 then means float32 on GPUs and TPUs too, which
-else multiply with 10 or 8 bits of mantissa. On CPU it changes nothing.
+Products ask XLA for the highest precision. So float32 means float32 on GPUs and TPUs too, which
+otherwise multiply with 10 or 8 bits of mantissa. On the CPU it changes nothing.
 """
 
 from collections.abc import Sequence
@@ -29,19 +29,19 @@ def _check_rank(a: Any, least: int) -> None:
 
 
 def matvec(a: Any, b: Any) -> Any:
-    """Matrices times vectors."""
+    """Product of matrices and vectors."""
     _check_rank(a, 2)
     return jnp.squeeze(jnp.matmul(a, b[..., None], precision=HIGHEST), -1)
 
 
 def vecmat(a: Any, b: Any) -> Any:
-    """Conjugated vectors times matrices."""
+    """Product of conjugated vectors and matrices."""
     _check_rank(b, 2)
     return jnp.squeeze(jnp.matmul(jnp.conj(a)[..., None, :], b, precision=HIGHEST), -2)
 
 
 def dot(a: Any, b: Any) -> Any:
-    """NumPy's `dot`."""
+    """Product as of NumPy's `dot`."""
     return jnp.dot(a, b, precision=HIGHEST)
 
 
@@ -51,18 +51,19 @@ def vdot(a: Any, b: Any) -> Any:
 
 
 def inner(a: Any, b: Any) -> Any:
-    """Sum over the last axes."""
+    """Inner product over the last axes."""
     return jnp.inner(a, b, precision=HIGHEST)
 
 
 def tensordot(a: Any, b: Any, axes: Any) -> Any:
-    """Sum over pairs of axes."""
+    """Sum of products over pairs of axes."""
     return jnp.tensordot(a, b, axes, precision=HIGHEST)
 
 
 def einsum(subscripts: str, *operands: Any, optimize: Any) -> Any:
-    """Einstein's summation; XLA contracts two operands at a time, so there is always an order to
-    choose.
+    """Einstein summation.
+
+    XLA contracts two operands at a time, so there is always an order to choose.
     """
     path: Any = (
         list(optimize[1:])
@@ -76,7 +77,7 @@ def einsum(subscripts: str, *operands: Any, optimize: Any) -> Any:
 
 
 def _any_zero_pivot(a: Any) -> Any:
-    """Whether elimination meets a pivot of exactly zero, which is what NumPy calls singular."""
+    """True if elimination meets a pivot of exactly zero, which NumPy calls singular."""
     if 0 in a.shape:
         return jnp.asarray(False)
     factors = lax.linalg.lu(lax.stop_gradient(a))[0]
@@ -84,18 +85,19 @@ def _any_zero_pivot(a: Any) -> Any:
 
 
 def inv_flagged(a: Any) -> tuple[Any, Any]:
-    """Inverses, and whether any matrix is singular."""
+    """Inverses, and a flag: True if any matrix is singular."""
     return jnp.linalg.inv(a), _any_zero_pivot(a)
 
 
 def solve_flagged(a: Any, b: Any) -> tuple[Any, Any]:
-    """Solutions of linear systems, and whether any matrix is singular."""
+    """Solutions of linear systems, and a flag: True if any matrix is singular."""
     return jnp.linalg.solve(a, b), _any_zero_pivot(a)
 
 
 def _mirrored(a: Any, lower: bool) -> Any:
-    """The Hermitian matrix of which one triangle is given; the other triangle is not read, nor
-    differentiated.
+    """Hermitian matrix of which one triangle is given.
+
+    The other triangle is neither read nor differentiated.
     """
     strict = jnp.tril(a, -1) if lower else jnp.triu(a, 1)
     diagonal = jnp.real(jnp.diagonal(a, axis1=-2, axis2=-1))
@@ -107,7 +109,7 @@ def _mirrored(a: Any, lower: bool) -> Any:
 
 
 def cholesky_flagged(a: Any, upper: bool) -> tuple[Any, Any]:
-    """Cholesky factors, and whether any matrix is not positive definite."""
+    """Cholesky factors, and a flag: True if any matrix is not positive definite."""
     factor = jnp.linalg.cholesky(_mirrored(a, not upper), symmetrize_input=False)
     failed = jnp.isnan(jnp.diagonal(lax.stop_gradient(factor), axis1=-2, axis2=-1)).any(-1)
     failed = jnp.any(failed & jnp.isfinite(jnp.tril(a) if not upper else jnp.triu(a)).all((-2, -1)))
@@ -126,46 +128,49 @@ def eigvalsh(a: Any, uplo: str) -> Any:
 
 
 def eig_checked(a: Any) -> tuple[Any, Any, Any]:
-    """Eigenvalues and eigenvectors, and whether an element is not finite."""
+    """Eigenvalues and eigenvectors, and a flag: True if an element is not finite."""
     values, vectors = jnp.linalg.eig(a)
     return values, vectors, jnp.any(~jnp.isfinite(a))
 
 
 def eigvals_checked(a: Any) -> tuple[Any, Any]:
-    """Eigenvalues, and whether an element is not finite."""
+    """Eigenvalues, and a flag: True if an element is not finite."""
     return jnp.linalg.eigvals(a), jnp.any(~jnp.isfinite(a))
 
 
 def _not_converged(a: Any, s: Any) -> Any:
-    """Whether singular values are nan that NumPy calls a failure: of a matrix with nan, or of a
-    finite one.
+    """True if singular values are nan for a matrix for which NumPy raises an error.
+
+    That is a matrix with nan, or a finite one.
     """
     only_infinite = jnp.isinf(a).any((-2, -1)) & ~jnp.isnan(a).any((-2, -1))
     return jnp.any(jnp.isnan(s).any(-1) & ~only_infinite)
 
 
 def svd_flagged(a: Any, full_matrices: bool, hermitian: bool) -> tuple[Any, Any, Any, Any]:
-    """Singular value decompositions, and whether any did not converge."""
+    """Singular value decompositions, and a flag: True if any did not converge."""
     u, s, vh = jnp.linalg.svd(a, full_matrices, True, hermitian)
     return u, s, vh, _not_converged(a, s)
 
 
 def svdvals_flagged(a: Any, hermitian: bool) -> tuple[Any, Any]:
-    """Singular values, and whether any decomposition did not converge."""
+    """Singular values, and a flag: True if any decomposition did not converge."""
     s = jnp.linalg.svd(a, compute_uv=False, hermitian=hermitian)
     return s, _not_converged(a, s)
 
 
 def pinv_flagged(a: Any, rcond: Any, hermitian: bool) -> tuple[Any, Any]:
-    """Pseudo-inverses, and whether any matrix holds nan, so that NumPy's decomposition does not
-    converge.
+    """Pseudo-inverses, and a flag: True if any matrix holds nan.
+
+    NumPy's decomposition does not converge then.
     """
     return jnp.linalg.pinv(a, rcond, hermitian), jnp.any(jnp.isnan(a))
 
 
 def lstsq(a: Any, b: Any, rcond: Any) -> tuple[Any, Any, Any, Any]:
-    """Least squares: solution, squared residuals (of every column, whatever the rank), rank,
-    singular values.
+    """Least squares: solution, squared residuals, rank, singular values.
+
+    There is a residual for each column, whatever the rank.
     """
     x, _, rank, s = jnp.linalg.lstsq(a, b, rcond)
     residual = b - matmul(a, x)

@@ -9,7 +9,7 @@ from jax import lax
 
 
 def for_each(step: Callable[..., Any], *arrays: Any) -> Any:
-    """The results of a function of slices along the leading axes, stacked.
+    """Stack the results of a function of slices along the leading axes.
 
     Differentiation computes them again.
     """
@@ -17,7 +17,7 @@ def for_each(step: Callable[..., Any], *arrays: Any) -> Any:
 
 
 def sum_over(step: Callable[..., Any], *arrays: Any) -> Any:
-    """The sum of the results of a function of slices along the leading axes.
+    """Sum the results of a function of slices along the leading axes.
 
     Differentiation computes them again.
     """
@@ -30,5 +30,5 @@ def sum_over(step: Callable[..., Any], *arrays: Any) -> Any:
 
 
 def for_range(count: int, step: Callable[[Any, Any], Any], state: Any) -> Any:
-    """`state = step(i, state)` for each number below the count.  Not to be differentiated."""
+    """Run `state = step(i, state)` for each number below the count; it is not differentiable."""
     return lax.fori_loop(0, count, step, state) if count else state

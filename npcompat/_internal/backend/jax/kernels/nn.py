@@ -1,4 +1,4 @@
-"""Kernels of network operators on XLA: convolution, pooling, dropout masks."""
+"""Network operators on XLA: convolution, pooling, dropout masks."""
 
 import functools
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ sigmoid, rsqrt = jax.nn.sigmoid, lax.rsqrt
 
 
 def relu(x: Any) -> Any:
-    """The elements, zero for negative ones; the derivative at zero is zero."""
+    """Rectified linear unit; its derivative at zero is zero."""
     return x if x.dtype == onp.bool_ else jax.nn.relu(x)
 
 
@@ -30,8 +30,9 @@ def conv_nd(
     groups: int,
     layout: str,
 ) -> Any:
-    """Cross-correlation of a batch with filters; the filters' layout is the data's with O for N and
-    I for C.
+    """Convolution (cross-correlation) of a batch with filters.
+
+    The filters' layout is the data's with O for N and I for C.
     """
     filters = layout.replace("C", "I").replace("N", "O")
     return lax.conv_general_dilated(
@@ -48,11 +49,11 @@ def conv_nd(
 def pool_nd(
     x: Any, kind: str, window: Sequence[int], stride: Sequence[int], pad: Sequence[tuple[int, int]]
 ) -> Any:
-    """Largest element (`max`) or sum (`sum`) of each window; arguments have one entry for each axis
-    of `x`.
+    """Maximum (`max`) or sum (`sum`) of each window.
 
-    Axis by axis, of strided parts: XLA's own windows take twice to five times as long on the CPU,
-    derivatives of the largest above all.
+    Arguments have one entry for each axis of `x`. The windows are computed axis by axis, from
+    strided parts. XLA's own windows take twice to five times as long on the CPU, most of all the
+    derivative of the maximum.
     """
     neutral = onp.zeros((), x.dtype) if kind == "sum" else lowest(x.dtype)
     if any(p != (0, 0) for p in pad):
@@ -73,13 +74,14 @@ def pool_nd(
 
 
 _MOST_PARTS = 16
-"""The longest window of which XLA is given each part."""
+"""Longest window whose parts are given to XLA one by one."""
 
 
 @jax.custom_jvp
 def _larger(x: Any, y: Any) -> Any:
-    """The larger of each two elements, whose whole derivative the first of two equal ones has; nan
-    if one of them is.
+    """Larger of each two elements; nan if one of them is.
+
+    The first of two equal elements has the whole derivative.
     """
     return lax.max(x, y)
 
@@ -91,15 +93,15 @@ def _tangent_of_larger(operands: tuple[Any, Any], tangents: tuple[Any, Any]) -> 
 
 
 def take_along(x: Any, positions: Any, axis: int) -> Any:
-    """`take_along_axis` for positions that are in range."""
+    """Compute `take_along_axis` for positions that are in range."""
     return jnp.take_along_axis(x, positions, axis, mode="promise_in_bounds")
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(2,))
 def take_one(x: Any, positions: Any, axis: int) -> Any:
-    """`take_along` for one position along the axis.
+    """Compute `take_along` for one position along the axis.
 
-    Its derivative compares positions, which is computed with what is around it; a scatter is not.
+    Its derivative compares positions, which XLA fuses; it does not fuse a scatter.
     """
     return take_along(x, positions, axis)
 
@@ -116,8 +118,9 @@ def _tangent_of_one(
 
 
 def top_positions(x: Any, k: int, ascending: bool) -> Any:
-    """Positions of the k largest (smallest) elements along the last axis, in order; of equal ones
-    the first comes first.
+    """Positions of the k largest (smallest) elements along the last axis, in order.
+
+    Equal elements keep their order.
     """
     if ascending or x.dtype == onp.bool_:
         return jnp.argsort(x, axis=-1, stable=True, descending=not ascending)[..., :k]
@@ -125,7 +128,7 @@ def top_positions(x: Any, k: int, ascending: bool) -> Any:
 
 
 def keep_mask(key: Any, counter: Any, keep: float, shape: Sequence[int]) -> Any:
-    """True with probability `keep`, else False, from draw number `counter` of the stream `key`."""
+    """Dropout mask: True with probability `keep`, from draw `counter` of the stream `key`."""
     at = jax.random.fold_in(wrapped(key), counter.astype(jnp.uint32))
     threshold = min(round(keep * 2**32), 2**32 - 1)
     return noise.bits(at, tuple(shape), jnp.uint32) < jnp.asarray(threshold, jnp.uint32)

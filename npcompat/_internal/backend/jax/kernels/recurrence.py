@@ -1,8 +1,8 @@
 """Recurrent networks on XLA: loops over time that carry a state.
 
-A recurrence is one `lax.scan` forward and one backward. Only what depends on the step before is in
-them: the products of inputs are made before, and the gradients of weights after the loop, each as
-one product over all steps.
+A recurrence is one `lax.scan` forward and one backward. The loops contain only what depends on the
+step before. The products of inputs are computed before, and the gradients of weights after the
+loop, each as one product over all steps.
 """
 
 from collections.abc import Callable
@@ -22,14 +22,15 @@ Cell = Callable[[Any, Any, Any], tuple[Any, Any]]
 def scan(
     step: Callable[[Any, Any], tuple[Any, Any]], carry: Any, xs: Any, reverse: bool = False
 ) -> tuple[Any, Any]:
-    """`carry, out = step(carry, x)` over the leading axis of an array, or of a tuple of them; the
-    last carry, and the outputs stacked.
+    """Run `carry, out = step(carry, x)` over the leading axis of an array, or of a tuple of arrays.
+
+    Returns the last carry, and the outputs stacked.
     """
     return lax.scan(step, carry, xs, reverse=reverse)
 
 
 def _scan_rows(step: Step, carry: Any, rows: Any, xs: Any, reverse: bool) -> tuple[Any, Any, Any]:
-    """`carry, row, out = step(carry, row, x)` over the leading axis."""
+    """Run `carry, row, out = step(carry, row, x)` over the leading axis."""
 
     def stepped(carry: Any, at: Any) -> tuple[Any, Any]:
         carry, row, out = step(carry, *at)
@@ -42,10 +43,10 @@ def _scan_rows(step: Step, carry: Any, rows: Any, xs: Any, reverse: bool) -> tup
 def _scan_over_rows(
     step: Step, carry: Any, rows: Any, xs: Any, reverse: bool
 ) -> tuple[Any, Any, Any]:
-    """The same, with each new row in place of the one that was read.
+    """Run `_scan_rows`, and overwrite the rows that were read with the new ones.
 
-    No other buffer is made, filled with zeros and copied into the loop, as for what a scan stacks.
-    Its derivative would add up an array of all rows at each step.
+    A scan that stacks its outputs would fill another buffer with zeros and copy it into the loop.
+    The derivative of this loop would add up an array of all rows at each step.
     """
 
     def stepped(state: Any, at: Any) -> tuple[Any, Any]:
@@ -70,12 +71,12 @@ def recurrence(
     bias: Any,
     projection: Any,
 ) -> tuple[Any, Any, Any, Any]:
-    """The states of a recurrent layer.
+    """Compute the states of a recurrent layer.
 
     At each step, `z = combine(x, h @ weight.T + bias)` gives the arguments of the gates from the
-    input's and the state's part; it is linear. `cell(z, h, c)` is elementwise: it gives the output,
-    which the projection maps to the next `h`, and the next `c`. Where there is no `c`, `bias` or
-    `projection`, it is None.
+    input's and the state's part; `combine` is linear. `cell(z, h, c)` is elementwise. It returns
+    the output, which the projection maps to the next `h`, and the next `c`. `c`, `bias` and
+    `projection` may be None.
 
     Returns all `h`, all `c`, and the last of each.
     """
@@ -96,7 +97,7 @@ def _forward(
     bias: Any,
     projection: Any,
 ) -> tuple[Any, Any]:
-    turned = weight.T  # once: a product in a loop would turn it at each step
+    turned = weight.T  # a product in the loop would transpose it at each step
 
     def step(state: Any, x: Any) -> tuple[Any, Any]:
         h, c = state
@@ -112,7 +113,7 @@ def _forward(
 
 
 def _before(first: Any, states: Any, reverse: bool) -> Any:
-    """The states that the steps began with, from those that they ended with."""
+    """States that the steps began with, from those that they ended with."""
     if first is None:
         return None
     return (
@@ -163,8 +164,9 @@ def _gradients(
 def _backward(
     combine: Combine, cell: Cell, reverse: bool, kept: Any, cotangents: Any
 ) -> tuple[Any, ...]:
-    """The gradients, computed in place; where they are differentiated once more, it is as what a
-    scan stacks.
+    """Compute the gradients in place.
+
+    Where they are differentiated again, they are computed by a scan that stacks.
     """
     steps = len(kept[0])
     return _gradients(

@@ -1,5 +1,6 @@
-"""Convolution of vectors on XLA, as exact as NumPy's: floats in full precision, integers as
-integers.
+"""Convolution of vectors on XLA, as exact as NumPy's.
+
+Floats are computed in full precision, integers as integers.
 """
 
 from typing import Any
@@ -9,7 +10,7 @@ from jax import lax
 
 
 def convolve(a: Any, v: Any, mode: str) -> Any:
-    """Sums of products of two vectors, one of them turned round, at each distance between them."""
+    """Convolution: sums of products of two vectors, one of them reversed, at each distance."""
     if jnp.issubdtype(a.dtype, jnp.inexact):
         return jnp.convolve(a, v, mode, precision=lax.Precision.HIGHEST)
     longer, shorter = (a, v) if len(a) >= len(v) else (v, a)
@@ -17,7 +18,7 @@ def convolve(a: Any, v: Any, mode: str) -> Any:
 
 
 def correlate(a: Any, v: Any, mode: str) -> Any:
-    """Sums of products of two vectors, the second conjugated, at each distance between them."""
+    """Correlation: sums of products of two vectors, the second conjugated, at each distance."""
     if jnp.issubdtype(a.dtype, jnp.inexact):
         return jnp.correlate(a, v, mode, precision=lax.Precision.HIGHEST)
     if len(a) >= len(v):
@@ -26,8 +27,9 @@ def correlate(a: Any, v: Any, mode: str) -> Any:
 
 
 def _integer_sums(longer: Any, shorter: Any, mode: str) -> Any:
-    """XLA convolves integers on some devices only, and JAX makes floats of them, so they are added
-    shift by shift.
+    """Convolve integers shift by shift.
+
+    XLA convolves integers on some devices only, and JAX converts them to floats.
     """
     span = len(shorter)
     before, after = {

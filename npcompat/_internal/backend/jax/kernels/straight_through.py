@@ -7,7 +7,7 @@ import jax
 
 @jax.custom_jvp
 def straight_through(x: Any, y: Any) -> Any:
-    """The second array, with the derivative in the first that the first has itself."""
+    """Return the second array, with the derivative of the identity in the first."""
     return y
 
 

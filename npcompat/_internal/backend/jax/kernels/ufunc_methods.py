@@ -1,8 +1,7 @@
-"""The methods of ufuncs on XLA: a function of two arrays, folded along an axis or applied at
-positions.
+"""Methods of ufuncs on XLA: a function of two arrays, folded along an axis or applied at positions.
 
-A function that is associative is folded in a tree (log n vectorised steps), any other one from left
-to right.
+An associative function is folded in a tree (log n vectorised steps), any other one from left to
+right.
 """
 
 import math
@@ -27,11 +26,10 @@ def fold(
     identity: Any,
     associative: bool,
 ) -> Any:
-    """`f(... f(f(start, a[0]), a[1]) ..., a[n])` over axes made one; elements that the mask leaves
-    out don't count.
+    """Compute `f(... f(f(start, a[0]), a[1]) ..., a[n])` over axes that are merged into one.
 
-    `start` may be None: then the fold begins with the identity where elements may be missing, else
-    with the first one.
+    Elements that the mask leaves out don't count. If `start` is None, the fold begins with the
+    identity where elements may be missing, else with the first one.
     """
     if where is not None:
         where = _in_front(jnp.broadcast_to(where, a.shape), axes)
@@ -57,7 +55,7 @@ def fold(
 
 
 def _in_front(a: Any, axes: Sequence[int]) -> Any:
-    """The axes brought to the front and made one."""
+    """Move axes to the front, and merge them."""
     moved = jnp.moveaxis(a, axes, range(len(axes)))
     count = len(axes)
     return moved.reshape((math.prod(moved.shape[:count]), *moved.shape[count:]))
@@ -72,7 +70,7 @@ def _tree(f: Pairwise, a: Any) -> Any:
 
 
 def running_fold(f: Pairwise, a: Any, axis: int, associative: bool) -> Any:
-    """The folds of the first element, of the first two, and so on."""
+    """Folds of the first element, of the first two, and so on."""
     if not a.shape[axis]:
         return a
     a = jnp.moveaxis(a, axis, 0)
@@ -86,8 +84,9 @@ def running_fold(f: Pairwise, a: Any, axis: int, associative: bool) -> Any:
 
 
 def fold_between(f: Pairwise, a: Any, starts: Any, axis: int) -> Any:
-    """The folds of `a[starts[i]:starts[i + 1]]` (of `a[starts[i]]`, if that is empty); the last one
-    goes to the end.
+    """Folds of `a[starts[i]:starts[i + 1]]`, or of `a[starts[i]]` if that is empty.
+
+    The last fold goes to the end.
     """
     a = jnp.moveaxis(a, axis, 0)
     stops = jnp.concatenate([starts[1:], jnp.asarray([a.shape[0]], starts.dtype)])
@@ -102,8 +101,9 @@ def fold_between(f: Pairwise, a: Any, starts: Any, axis: int) -> Any:
 
 
 def apply_at(f: Callable[..., Any], a: Any, positions: Any, values: Any) -> Any:
-    """`a[p] = f(a[p], value)` for one position of the flattened array after the other; the values
-    may be None.
+    """Compute `a[p] = f(a[p], value)` for each position of the flattened array, in order.
+
+    The values may be None.
     """
     flat, positions = a.reshape(-1), positions.reshape(-1)
     if not positions.size:
@@ -118,8 +118,9 @@ def apply_at(f: Callable[..., Any], a: Any, positions: Any, values: Any) -> Any:
 
 
 def scatter_at(name: str, a: Any, positions: Any, values: Any, row: tuple[int, ...]) -> Any:
-    """As `apply_at`, for what XLA does in one step: add, subtract, multiply, maximum and minimum;
-    at rows, too.
+    """Compute `apply_at` for functions that XLA scatters in one step, also at rows.
+
+    These are add, subtract, multiply, maximum and minimum.
     """
     positions, values = positions.reshape(-1), values.reshape(positions.size, *row).astype(a.dtype)
     if not values.size:
@@ -135,8 +136,9 @@ def scatter_at(name: str, a: Any, positions: Any, values: Any, row: tuple[int, .
 
 
 def _products_at(positions: Any, values: Any, size: int) -> Any:
-    """For each of `size` places, the product of the values there; a scatter of products has no
-    gradient in JAX, this has.
+    """Product of the values at each of `size` places, with a gradient.
+
+    JAX has no gradient for a scatter of products.
     """
     positions = jnp.where(positions < 0, positions + size, positions)
     order = jnp.argsort(positions, stable=True)

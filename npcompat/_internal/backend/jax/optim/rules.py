@@ -1,9 +1,8 @@
-"""Update rules of optimizers, as optax transformations: optax's own where it has the rule, written
-here where it has not.
+"""Update rules of optimizers, as optax transformations.
 
-A rule is a function of its hyperparameters, and of learning rate and weight decay, which are values
-known only when the program runs. What a transformation keeps begins as zeros, in `zeros_like` of
-the parameters or in scalars.
+A rule that optax has is optax's own; the others are written here. A rule is a function of its
+hyperparameters, and of learning rate and weight decay, which are known only when the program runs.
+The state of a transformation begins as zeros, in the shapes of the parameters or as scalars.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,15 +16,13 @@ Hyper = Mapping[str, Any]
 
 
 def _decayed(wd: Any) -> list[optax.GradientTransformation]:
-    """The addition of `wd` times the parameters; nothing for None."""
+    """Weight decay: the addition of `wd` times the parameters; nothing for None."""
     return [] if wd is None else [optax.add_decayed_weights(wd)]
 
 
 def _sgd(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
-    steps = [
-        *_decayed(wd),
-        optax.scale(-lr),
-    ]  # the rate comes first: what has momentum keeps the rate it was made with
+    # the rate comes first: momentum keeps the rates of the steps that it gathers
+    steps = [*_decayed(wd), optax.scale(-lr)]
     if h["momentum"]:
         steps.append(optax.trace(h["momentum"], nesterov=h["nesterov"]))
     return optax.chain(*steps)
@@ -45,7 +42,7 @@ def _adamw(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
 
 
 def _scale_by_uncorrected_adam(b1: float, b2: float, eps: float) -> optax.GradientTransformation:
-    """Adam's scaling with moments that are taken as they are."""
+    """Adam's scaling without the correction of the moments' bias."""
 
     def init(params: Any) -> Any:
         return optax.tree.zeros_like(params), optax.tree.zeros_like(params)
@@ -83,10 +80,10 @@ def _adagrad(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
 def _by_leaf(
     step: Callable[..., tuple[Any, ...]], *starts: Callable[[Any], Any]
 ) -> optax.GradientTransformation:
-    """A transformation of single arrays.
+    """Make a transformation from a step on single arrays.
 
-    `step(count, grad, weight, *memory)` gives the update and the new memory, where `count` is 1 at
-    the first step; `starts` say what each kind of memory begins as.
+    `step(count, grad, weight, *memory)` returns the update and the new memory; `count` is 1 at the
+    first step. `starts` are functions that make each kind of memory from a parameter.
     """
 
     def init(params: Any) -> Any:
@@ -110,7 +107,7 @@ def _coupled(grad: Any, weight: Any, wd: Any) -> Any:
 
 
 def _left(decay: float, count: Any, like: Any) -> Any:
-    """What a running mean that began at zero has gathered after some steps: `1 - decay ** count`."""
+    """Weight of a running mean that began at zero, after some steps: `1 - decay ** count`."""
     return (1 - decay**count).astype(like.dtype)
 
 
@@ -119,12 +116,12 @@ def _mean(decay: float, before: Any, new: Any) -> Any:
 
 
 def _norm(array: Any) -> Any:
-    """The 2-norm of all elements, in at least float32."""
+    """Compute the 2-norm of all elements, in at least float32."""
     return jnp.sqrt(jnp.sum(jnp.square(array.astype(jnp.promote_types(array.dtype, jnp.float32)))))
 
 
 def _ratio(above: Any, below: Any) -> Any:
-    """The quotient of two norms; 1 where one of them is zero or not finite."""
+    """Quotient of two norms; 1 where one of them is zero or not finite."""
     usable = (above > 0) & (below > 0) & jnp.isfinite(above) & jnp.isfinite(below)
     return jnp.where(usable, above / jnp.where(usable, below, 1), 1)
 

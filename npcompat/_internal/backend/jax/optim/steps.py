@@ -1,8 +1,7 @@
-"""Steps of optimizers: a rule, or a user's optax transformation, applied to all parameters in one
-program.
+"""Steps of optimizers: a rule, or a user's optax transformation, for all parameters in one program.
 
-The state of a rule is kept as plain arrays: what optax counts is kept for all parameters together,
-and what it accumulates stands, for each parameter, in the order of the transformation's leaves.
+The state of a rule is kept as plain arrays. The counts of optax are kept for all parameters
+together. The rest is kept by parameter, in the order of the transformation's leaves.
 """
 
 from collections.abc import Hashable, Sequence
@@ -22,7 +21,7 @@ from npcompat._internal.backend.jax.optim.rules import RULES, Hyper
 def optimizer_memory(
     rule: str, hyper: tuple[tuple[str, Any], ...], shape: tuple[int, ...], dtype: Any
 ) -> list[tuple[Any, Any]]:
-    """Shapes and dtypes of what a rule keeps of a parameter; all of it begins as zeros."""
+    """Shapes and dtypes of the state that a rule keeps of a parameter; it begins as zeros."""
     with jax.enable_x64(True):
         state = jax.eval_shape(
             RULES[rule](dict(hyper), 0.0, None).init, jax.ShapeDtypeStruct(shape, dtype)
@@ -53,14 +52,13 @@ def _updated(
     grads: list[Any],
     states: list[Any],
 ) -> tuple[list[Any], list[Any]]:
-    """New values and states of the parameters of a bucket."""
+    """Compute new values and states of the parameters of a bucket."""
     dtype = weights[0].dtype
     wd = None if bucket.wd is None else bucket.wd.astype(dtype)
     transformation = RULES[rule]({**hyper, "mark": bucket.mark}, bucket.lr.astype(dtype), wd)
     leaves, structure = jax.tree.flatten(transformation.init(weights[0]))
-    given = zip(
-        *states, strict=True
-    )  # optax has one tree for each kind of memory: of one weight a leaf, of several a list
+    # optax has one tree for each kind of memory: a leaf for one weight, a list for several
+    given = zip(*states, strict=True)
     before = jax.tree.unflatten(
         structure,
         [
@@ -75,8 +73,10 @@ def _updated(
 
 
 def _pick(values: Sequence[Any], place: tuple[int, int]) -> tuple[Any, Any]:
-    """One parameter's entry, and what it is shared by: all (no entries: None), a group (one entry),
-    nobody.
+    """Return the entry of a parameter, and a key of the parameters that share it.
+
+    An array without entries gives (None, None); a scalar is shared by a group, an entry of a vector
+    by nobody.
     """
     which, at = place
     array = values[which]
@@ -88,7 +88,7 @@ def _pick(values: Sequence[Any], place: tuple[int, int]) -> tuple[Any, Any]:
 def _scaled(
     grads: Sequence[Any], weights: Sequence[Any], rescale: Any, clip: float | None
 ) -> list[Any]:
-    """Gradients in the dtypes of what they update, rescaled and clipped."""
+    """Cast gradients to the dtypes of what they update, rescale and clip them."""
     factors = {dtype: rescale.astype(dtype) for dtype in {w.dtype for w in weights}}
     found = [
         grad.astype(w.dtype) * factors[w.dtype] for grad, w in zip(grads, weights, strict=True)
@@ -112,12 +112,12 @@ def optimizer_step(
     masters: tuple[bool, ...],
     marks: tuple[Hashable, ...],
 ) -> list[Any]:
-    """New weights, new states (flat), new counts.
+    """Compute new weights, new states (flat) and new counts.
 
     `counts`, `factors` (of the learning rate) and `decays` have an entry for each group of
-    parameters: a scalar for all of the group, or a vector, in which `places` says where each
-    stands; empty factors and decays mean none. Where `masters` is True, the first array of a state
-    is the parameter in float32. A rule is told the mark of a parameter.
+    parameters: a scalar for the whole group, or a vector. `places` has the group of each parameter
+    and its position in the vector. Empty factors and decays mean none. Where `masters` is True, the
+    first array of a state is the parameter in float32. `marks` are handed to the rule.
     """
     buckets: dict[Any, _Bucket] = {}
     full = [
@@ -126,11 +126,8 @@ def optimizer_step(
     ]
     scaled = _scaled(grads, full, rescale, clip)
     for i, place in enumerate(places):
-        (count, a), (factor, b), (decay, c) = (
-            _pick(counts, place),
-            _pick(factors, place),
-            _pick(decays, place),
-        )
+        (count, a), (factor, b) = _pick(counts, place), _pick(factors, place)
+        decay, c = _pick(decays, place)
         key = (a, b, c, full[i].dtype, marks[i])
         if key not in buckets:
             buckets[key] = _Bucket(count, lr if factor is None else lr * factor, decay, marks[i])
@@ -168,7 +165,7 @@ def _counted(counts: Any, which: int, places: tuple[tuple[int, int], ...]) -> An
 
 
 def _stored(leaf: Any) -> Any:
-    """A leaf of a state as a plain array."""
+    """Convert a leaf of a state to a plain array."""
     return (
         jax.random.key_data(leaf)
         if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
@@ -177,7 +174,7 @@ def _stored(leaf: Any) -> Any:
 
 
 def _restored(array: Any, like: Any) -> Any:
-    """A leaf of a state from a plain array."""
+    """Convert a plain array to a leaf of a state."""
     if jnp.issubdtype(like.dtype, jax.dtypes.prng_key):
         return jax.random.wrap_key_data(array, impl=jax.random.key_impl(like))
     return array.astype(like.dtype)
@@ -186,7 +183,7 @@ def _restored(array: Any, like: Any) -> Any:
 def optax_state(
     transformation: Any, names: Sequence[str], weights: Sequence[Any]
 ) -> tuple[list[str], list[Any]]:
-    """What a transformation keeps at the beginning: paths and arrays."""
+    """Return the initial state of a transformation: paths and arrays."""
     with jax.enable_x64(True):
         state = transformation.init(
             {name: jnp.asarray(w) for name, w in zip(names, weights, strict=True)}
@@ -211,14 +208,14 @@ def optax_step(
     names: tuple[str, ...],
     clip: float | None,
 ) -> list[Any]:
-    """New weights, new copies in float32 (of the parameters whose entry of `masters` is no None),
-    new state, new counts.
+    """Compute new weights, new copies in float32, new state and new counts.
+
+    There are copies of the parameters whose entry of `masters` is not None.
     """
     full = [w if m is None else m for w, m in zip(weights, masters, strict=True)]
     params = dict(zip(names, full, strict=True))
-    leaves, structure = jax.tree.flatten(
-        transformation.init(params)
-    )  # for its structure: XLA drops the values
+    # only the structure is needed: XLA removes what computes the values
+    leaves, structure = jax.tree.flatten(transformation.init(params))
     before = jax.tree.unflatten(
         structure, [_restored(a, leaf) for a, leaf in zip(state, leaves, strict=True)]
     )

@@ -1,8 +1,8 @@
 """Continuous distributions on XLA, as functions of the key and the counter of a stream.
 
-They are differentiable in their parameters: where a sample is a smooth function of noise by that
-function, where it was found by rejection or by a choice between roots by its cumulative
-distribution (`implicitly`).
+Samples are differentiable in the parameters. A sample that is a smooth function of noise has the
+derivative of that function. One that was found by rejection, or by a choice between roots, has the
+derivative that keeps its cumulative distribution constant (`implicitly`).
 """
 
 from collections.abc import Callable
@@ -21,10 +21,10 @@ from npcompat._internal.backend.jax.random.rejection import accepted, gamma, poi
 
 
 def implicitly(cdf: Callable[..., Any]) -> Callable[..., Any]:
-    """`f(sample, *parameters)`: the sample, with the derivative that keeps `cdf(sample,
-    *parameters)` constant.
+    """Return `f(sample, *parameters)`, which gives the sample an implicit derivative.
 
-    Figurnov, Mohamed and Mnih, "Implicit reparameterization gradients" (2018).
+    It keeps `cdf(sample, *parameters)` constant. Figurnov, Mohamed and Mnih, "Implicit
+    reparameterization gradients" (2018).
     """
 
     @jax.custom_jvp
@@ -45,65 +45,65 @@ def implicitly(cdf: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def random_normal(key: Any, counter: Any, loc: Any, scale: Any, size: Any, dtype: Any) -> Any:
-    """Normal with a mean and a standard deviation."""
+    """Normal distribution with a mean and a standard deviation."""
     return noise.normal(at(key, counter), shape_of(size, loc, scale), dtype) * scale + loc
 
 
 def random_lognormal(key: Any, counter: Any, mean: Any, sigma: Any, size: Any, dtype: Any) -> Any:
-    """The exponential of a normal distribution."""
+    """Log-normal distribution: the exponential of a normal one."""
     return jnp.exp(random_normal(key, counter, mean, sigma, size, dtype))
 
 
 def random_exponential(key: Any, counter: Any, scale: Any, size: Any, dtype: Any) -> Any:
-    """Exponential with a mean."""
+    """Exponential distribution with a mean."""
     return noise.exponential(at(key, counter), shape_of(size, scale), dtype) * scale
 
 
 def random_rayleigh(key: Any, counter: Any, scale: Any, size: Any, dtype: Any) -> Any:
-    """The length of a vector of two normal components."""
+    """Rayleigh distribution: the length of a vector of two normal components."""
     return jnp.sqrt(2 * noise.exponential(at(key, counter), shape_of(size, scale), dtype)) * scale
 
 
 def random_pareto(key: Any, counter: Any, a: Any, size: Any, dtype: Any) -> Any:
-    """Pareto's second kind (Lomax), from 0 on."""
+    """Pareto distribution of the second kind (Lomax), from 0 on."""
     return jnp.expm1(noise.exponential(at(key, counter), shape_of(size, a), dtype) / a)
 
 
 def random_power(key: Any, counter: Any, a: Any, size: Any, dtype: Any) -> Any:
-    """Density a * x**(a - 1) on [0, 1]."""
+    """Power distribution: density a * x**(a - 1) on [0, 1]."""
     return jnp.exp(-noise.exponential(at(key, counter), shape_of(size, a), dtype) / a)
 
 
 def random_weibull(key: Any, counter: Any, a: Any, size: Any, dtype: Any) -> Any:
-    """Weibull with a shape and scale 1."""
+    """Weibull distribution with a shape and scale 1."""
     e = noise.exponential(at(key, counter), shape_of(size, a), dtype)
     return jnp.where(a == 0, 0, e ** (1 / jnp.where(a == 0, 1, a)))
 
 
 def random_laplace(key: Any, counter: Any, loc: Any, scale: Any, size: Any, dtype: Any) -> Any:
-    """Laplace with a mean and a scale."""
+    """Laplace distribution with a mean and a scale."""
     return noise.laplace(at(key, counter), shape_of(size, loc, scale), dtype) * scale + loc
 
 
 def random_gumbel(key: Any, counter: Any, loc: Any, scale: Any, size: Any, dtype: Any) -> Any:
-    """Gumbel with a mode and a scale."""
+    """Gumbel distribution with a mode and a scale."""
     return noise.gumbel(at(key, counter), shape_of(size, loc, scale), dtype) * scale + loc
 
 
 def random_logistic(key: Any, counter: Any, loc: Any, scale: Any, size: Any, dtype: Any) -> Any:
-    """Logistic with a mean and a scale."""
+    """Logistic distribution with a mean and a scale."""
     return noise.logistic(at(key, counter), shape_of(size, loc, scale), dtype) * scale + loc
 
 
 def random_standard_cauchy(key: Any, counter: Any, size: Any, dtype: Any) -> Any:
-    """Cauchy with mode 0 and scale 1."""
+    """Cauchy distribution with mode 0 and scale 1."""
     return noise.cauchy(at(key, counter), shape_of(size), dtype)
 
 
 def random_triangular(
     key: Any, counter: Any, left: Any, mode: Any, right: Any, size: Any, dtype: Any
 ) -> Any:
-    """Density that rises linearly from left to mode and falls to right."""
+    """Triangular distribution: the density rises linearly from left to mode and falls to right."""
     u = noise.uniform(at(key, counter), shape_of(size, left, mode, right), dtype)
     rises = u * (right - left) < mode - left
     root = jnp.sqrt((right - left) * jnp.where(rises, u * (mode - left), (1 - u) * (right - mode)))
@@ -114,32 +114,36 @@ def random_triangular(
 
 
 def random_gamma(key: Any, counter: Any, shape: Any, scale: Any, size: Any, dtype: Any) -> Any:
-    """Gamma with a shape and a scale."""
+    """Gamma distribution with a shape and a scale."""
     _, alpha, factor = spread(size, shape, scale)
     return gamma(rolled_at(key, counter), alpha) * factor
 
 
 def random_beta(key: Any, counter: Any, a: Any, b: Any, size: Any, dtype: Any) -> Any:
-    """Beta."""
+    """Beta distribution."""
     _, a, b = spread(size, a, b)
     return shares(rolled_at(key, counter), jnp.stack([a, b]))[0]
 
 
 def random_chisquare(key: Any, counter: Any, df: Any, size: Any, dtype: Any) -> Any:
-    """The sum of `df` squares of normal variates."""
+    """Chi-square distribution: the sum of `df` squares of normal variates."""
     return 2 * gamma(rolled_at(key, counter), spread(size, df)[1] / 2)
 
 
 def random_f(key: Any, counter: Any, dfnum: Any, dfden: Any, size: Any, dtype: Any) -> Any:
-    """Fisher's F: the quotient of two chi-square variates, each by its degrees of freedom."""
+    """Fisher's F distribution: the quotient of two chi-square variates.
+
+    Each is divided by its degrees of freedom.
+    """
     _, n, d = spread(size, dfnum, dfden)
     above, below = gamma(rolled_at(key, counter), jnp.stack([n, d]) / 2)
     return (above / n) / (below / d)
 
 
 def random_standard_t(key: Any, counter: Any, df: Any, size: Any, dtype: Any) -> Any:
-    """Student's t: a normal variate by the root of a chi-square one, that by its degrees of
-    freedom.
+    """Student's t distribution: a normal variate by the root of a chi-square one.
+
+    The latter is divided by its degrees of freedom.
     """
     shape, df = spread(size, df)
     normals, gammas = jax.random.split(rolled_at(key, counter))
@@ -147,11 +151,10 @@ def random_standard_t(key: Any, counter: Any, df: Any, size: Any, dtype: Any) ->
 
 
 def _excess(key: Any, df: Any, nonc: Any, dtype: Any) -> tuple[Any, Any]:
-    """A noncentral chi-square variate as the degrees of freedom of a central one, and what is to be
-    added to it.
+    """Return a noncentral chi-square variate as degrees of freedom of a central one, and an addend.
 
-    With more than one degree of freedom, one square is of a shifted normal variate; else df is a
-    Poisson mixture. Johnson, Kotz and Balakrishnan, "Continuous univariate distributions", vol. 2
+    With more than one degree of freedom, one square is that of a shifted normal variate; else df is
+    a Poisson mixture. Johnson, Kotz and Balakrishnan, "Continuous univariate distributions", vol. 2
     (1995), ch. 29.
     """
     normals, counts = jax.random.split(key)
@@ -160,15 +163,14 @@ def _excess(key: Any, df: Any, nonc: Any, dtype: Any) -> tuple[Any, Any]:
     pairs = 2 * poisson(
         counts, jnp.where(above, 0, lax.stop_gradient(nonc).astype(jnp.float64)) / 2
     ).astype(dtype)
-    return jnp.where(above, df - 1, df + pairs), jnp.where(
-        above, shifted, jnp.where(jnp.isnan(nonc), jnp.nan, 0)
-    )
+    added = jnp.where(above, shifted, jnp.where(jnp.isnan(nonc), jnp.nan, 0))
+    return jnp.where(above, df - 1, df + pairs), added
 
 
 def random_noncentral_chisquare(
     key: Any, counter: Any, df: Any, nonc: Any, size: Any, dtype: Any
 ) -> Any:
-    """Chi-square of normal variates that are not centred."""
+    """Noncentral chi-square distribution: of normal variates that are not centred."""
     first, second = jax.random.split(rolled_at(key, counter))
     _, df, nonc = spread(size, df, nonc)
     degrees, added = _excess(first, df, nonc, dtype)
@@ -178,7 +180,7 @@ def random_noncentral_chisquare(
 def random_noncentral_f(
     key: Any, counter: Any, dfnum: Any, dfden: Any, nonc: Any, size: Any, dtype: Any
 ) -> Any:
-    """Fisher's F with a noncentral numerator."""
+    """Fisher's F distribution with a noncentral numerator."""
     _, n, d, nonc = spread(size, dfnum, dfden, nonc)
     first, second = jax.random.split(rolled_at(key, counter))
     degrees, added = _excess(first, n, nonc, dtype)
@@ -198,7 +200,7 @@ def _wald(x: Any, mean: Any, scale: Any) -> Any:
 
 
 def random_wald(key: Any, counter: Any, mean: Any, scale: Any, size: Any, dtype: Any) -> Any:
-    """Wald (inverse Gaussian): the smaller root of a quadratic, or the other one.
+    """Wald (inverse Gaussian) distribution: the smaller root of a quadratic, or the other one.
 
     Michael, Schucany and Haas, "Generating random variates using transformations with multiple
     roots" (1976).
@@ -206,16 +208,15 @@ def random_wald(key: Any, counter: Any, mean: Any, scale: Any, size: Any, dtype:
     shape, mean, scale = spread(size, mean, scale)
     normals, choices = jax.random.split(rolled_at(key, counter))
     w = mean * noise.normal(normals, shape, dtype) ** 2 / (2 * scale)
-    factor = 1 / (
-        1 + w + jnp.sqrt(w * (2 + w))
-    )  # the smaller root by the mean, written without cancellation
+    # the smaller root divided by the mean, without cancellation
+    factor = 1 / (1 + w + jnp.sqrt(w * (2 + w)))
     smaller = noise.uniform(choices, shape, dtype) * (1 + factor) <= 1
     return _wald(mean * jnp.where(smaller, factor, 1 / factor), mean, scale)
 
 
 @cache
 def _gauss() -> Any:
-    """Nodes and weights of Gauss and Legendre's quadrature."""
+    """Nodes and weights of Gauss-Legendre quadrature."""
     return onp.polynomial.legendre.leggauss(48)
 
 
@@ -228,7 +229,7 @@ def _vonmises(x: Any, kappa: Any) -> Any:
 
 
 def random_vonmises(key: Any, counter: Any, mu: Any, kappa: Any, size: Any, dtype: Any) -> Any:
-    """Von Mises on [-pi, pi], by rejection from a wrapped Cauchy distribution.
+    """Von Mises distribution on [-pi, pi], by rejection from a wrapped Cauchy distribution.
 
     Best and Fisher, "Efficient simulation of the von Mises distribution" (1979).
     """
@@ -252,8 +253,8 @@ def random_vonmises(key: Any, counter: Any, mu: Any, kappa: Any, size: Any, dtyp
     angle = accepted(loop, shape, jnp.float64, attempt)
     angle = jnp.where(kappa < 1e-8, noise.uniform(angles, shape, jnp.float64) * jnp.pi, angle)
     angle = jnp.where(jax.random.bernoulli(signs, 0.5, shape), angle, -angle)
-    # Where the density is that of a normal distribution, rejection would find its numbers by
-    # differences of equals.
+    # For a large kappa the density is that of a normal distribution, and rejection would subtract
+    # nearly equal numbers.
     angle = jnp.where(
         concentrated, noise.normal(angles, shape, jnp.float64) / jnp.sqrt(kappa), angle
     )
@@ -265,7 +266,7 @@ def random_vonmises(key: Any, counter: Any, mu: Any, kappa: Any, size: Any, dtyp
 
 
 def random_dirichlet(key: Any, counter: Any, alpha: Any, size: Any, dtype: Any) -> Any:
-    """Dirichlet; an alpha of 0 gives 0."""
+    """Dirichlet distribution; an alpha of 0 gives 0."""
     alpha = jnp.moveaxis(jnp.broadcast_to(alpha, (*size, alpha.shape[0])), -1, 0)
     drawn = shares(rolled_at(key, counter), jnp.where(alpha.sum(0) == 0, 1, alpha))
     return jnp.moveaxis(jnp.where(alpha == 0, 0, drawn), 0, -1)
@@ -273,17 +274,15 @@ def random_dirichlet(key: Any, counter: Any, alpha: Any, size: Any, dtype: Any) 
 
 @jax.custom_jvp
 def _square_root(cov: Any) -> Any:
-    """The symmetric square root of a positive semidefinite matrix; of another one, that of its
-    absolute value.
-    """
+    """Symmetric square root of a positive semidefinite matrix; else that of its absolute value."""
     s, v = jnp.linalg.eigh(cov)
     return (v * jnp.sqrt(abs(s))) @ v.T
 
 
 @_square_root.defjvp
 def _square_root_derivative(primals: Any, tangents: Any) -> Any:
-    # It solves R dR + dR R = dC, which, unlike the derivative of eigenvectors, exists where
-    # eigenvalues are equal.
+    # This solves R dR + dR R = dC. Unlike the derivative of eigenvectors, the solution exists for
+    # equal eigenvalues.
     s, v = jnp.linalg.eigh(primals[0])
     roots = jnp.sqrt(abs(s))
     change = tangents[0]
@@ -294,6 +293,6 @@ def _square_root_derivative(primals: Any, tangents: Any) -> Any:
 def random_multivariate_normal(
     key: Any, counter: Any, mean: Any, cov: Any, size: Any, method: str, dtype: Any
 ) -> Any:
-    """Normal vectors with a mean and a covariance."""
+    """Multivariate normal distribution with a mean and a covariance."""
     root = jnp.linalg.cholesky(cov).T if method == "cholesky" else _square_root(cov)
     return noise.normal(at(key, counter), (*size, mean.shape[0]), dtype) @ root + mean

@@ -1,5 +1,6 @@
-"""Discrete distributions on XLA, as functions of the key and the counter of a stream; they compute
-with 64 bits.
+"""Discrete distributions on XLA, as functions of the key and the counter of a stream.
+
+They compute with 64 bits.
 """
 
 from typing import Any
@@ -18,7 +19,7 @@ _LARGEST = 2**63 - 1
 
 
 def _whole(x: Any) -> Any:
-    """Floats with integer values as int64; what is too large becomes the largest."""
+    """Convert floats with integer values to int64; too large numbers become the largest."""
     return jnp.where(x >= 2.0**63, _LARGEST, jnp.minimum(x, 2.0**62 * 1.9).astype(jnp.int64))
 
 
@@ -31,19 +32,20 @@ def _uniform(key: Any, shape: Any) -> Any:
 
 
 def random_poisson(key: Any, counter: Any, lam: Any, size: Any) -> Any:
-    """Poisson with a mean."""
+    """Poisson distribution with a mean."""
     return _whole(poisson(rolled_at(key, counter), spread(size, lam)[1]))
 
 
 def random_binomial(key: Any, counter: Any, n: Any, p: Any, size: Any) -> Any:
-    """Number of successes in n trials."""
+    """Binomial distribution: the number of successes in n trials."""
     _, n, p = spread(size, n.astype(jnp.float64), p)
     return _whole(binomial(rolled_at(key, counter), n, p))
 
 
 def random_negative_binomial(key: Any, counter: Any, n: Any, p: Any, size: Any) -> Any:
-    """Number of failures before n successes: a Poisson distribution whose mean is gamma
-    distributed.
+    """Negative binomial distribution: the number of failures before n successes.
+
+    It is a Poisson distribution whose mean is gamma distributed.
     """
     _, n, p = spread(size, n, p)
     gammas, counts = jax.random.split(rolled_at(key, counter))
@@ -51,7 +53,7 @@ def random_negative_binomial(key: Any, counter: Any, n: Any, p: Any, size: Any) 
 
 
 def random_geometric(key: Any, counter: Any, p: Any, size: Any) -> Any:
-    """Number of the trial that succeeds first."""
+    """Geometric distribution: the number of the first trial that succeeds."""
     shape, p = spread(size, p)
     trials = jnp.ceil(noise.exponential(at(key, counter), shape, jnp.float64) / -jnp.log1p(-p))
     return _whole(jnp.maximum(trials, 1))
@@ -63,7 +65,7 @@ _HAT_SLOPE, _HAT_OFFSET = 2 * onp.sqrt(2 / onp.e), 3 - 2 * onp.sqrt(3 / onp.e)
 
 
 def _hypergeometric(key: Any, good: Any, bad: Any, sample: Any) -> Any:
-    """Ratio of uniforms, on the smaller halves of the population and of the sample.
+    """Draw by the ratio of uniforms, on the smaller halves of the population and of the sample.
 
     Stadlober, "The ratio of uniforms approach for generating discrete random variates" (1990),
     algorithm HRUA.
@@ -100,7 +102,7 @@ def _hypergeometric(key: Any, good: Any, bad: Any, sample: Any) -> Any:
 def random_hypergeometric(
     key: Any, counter: Any, good: Any, bad: Any, sample: Any, size: Any
 ) -> Any:
-    """How many of a sample are good."""
+    """Hypergeometric distribution: the number of good items in a sample."""
     _, good, bad, sample = spread(size, *[x.astype(jnp.float64) for x in (good, bad, sample)])
     return _whole(_hypergeometric(rolled_at(key, counter), good, bad, sample))
 
@@ -109,8 +111,9 @@ def random_hypergeometric(
 
 
 def random_multinomial(key: Any, counter: Any, n: Any, p: Any, size: Any) -> Any:
-    """How often each outcome occurs in n trials: one after the other, binomial among the trials
-    that are left.
+    """Multinomial distribution: the counts of outcomes in n trials.
+
+    One outcome follows the other, each binomial among the trials that are left.
     """
     shape = jnp.broadcast_shapes(n.shape, p.shape[:-1]) if size is None else size
     before = jnp.cumsum(p, -1) - p
@@ -132,8 +135,9 @@ def random_multinomial(key: Any, counter: Any, n: Any, p: Any, size: Any) -> Any
 def random_multivariate_hypergeometric(
     key: Any, counter: Any, colors: Any, sample: Any, size: Any
 ) -> Any:
-    """How many of a sample have each colour: one after the other, hypergeometric among what is
-    left.
+    """Multivariate hypergeometric distribution: the counts of colours in a sample.
+
+    One colour follows the other, each hypergeometric among what is left.
     """
     colors = colors.astype(jnp.float64)
     later = colors.sum() - jnp.cumsum(colors)
@@ -155,7 +159,7 @@ def random_multivariate_hypergeometric(
 
 
 def random_zipf(key: Any, counter: Any, a: Any, size: Any) -> Any:
-    """Zipf, by rejection from a discretized Pareto distribution that ends where int64 does.
+    """Zipf distribution, by rejection from a discretized Pareto distribution that ends at 2**63.
 
     Devroye, "Non-uniform random variate generation" (1986), X.6.1.
     """
@@ -178,7 +182,7 @@ def random_zipf(key: Any, counter: Any, a: Any, size: Any) -> Any:
 
 
 def random_logseries(key: Any, counter: Any, p: Any, size: Any) -> Any:
-    """Logarithmic series: geometric, of a random probability.
+    """Logarithmic series distribution: geometric, of a random probability.
 
     Kemp, "Efficient generation of logarithmically distributed pseudo-random variables" (1981),
     algorithm LK.

@@ -1,7 +1,7 @@
-"""Random bits, floats, integers and orders on XLA; distributions are in the modules beside this
-one.
+"""Random bits, floats, integers and permutations on XLA.
 
-Each kernel takes the key and the counter of a stream; Threefry (`threefry`) gives the bits.
+Distributions are in the modules beside this one. Each kernel takes the key and the counter of a
+stream; Threefry (`threefry`) gives the bits.
 """
 
 from typing import Any
@@ -16,46 +16,47 @@ from npcompat._internal.backend.jax.random.threefry import hashed, wrapped
 
 
 def at(key: Any, counter: Any) -> Any:
-    """The key of one draw of a stream, which is made at once."""
+    """Key of one draw of a stream that is made in one step."""
     return wrapped(_block(key, counter))
 
 
 def rolled_at(key: Any, counter: Any) -> Any:
-    """The same for a draw that is made in several steps: what JAX does in a loop is compiled
-    faster, each time that it comes.
+    """Key of a draw that is made in several steps.
+
+    JAX hashes in a loop then, which is compiled faster each time that it occurs.
     """
     return jax.random.wrap_key_data(_block(key, counter), impl="threefry2x32")
 
 
 def _block(key: Any, counter: Any) -> Any:
-    """The block of the counter's 64 bits under the stream's key."""
+    """Hash the counter's 64 bits under the stream's key."""
     high, low = (counter >> 32).astype(jnp.uint32), (counter & 0xFFFFFFFF).astype(jnp.uint32)
     return jnp.stack(hashed(key, high, low))
 
 
 def shape_of(size: Any, *parameters: Any) -> tuple[int, ...]:
-    """The shape of a sample: the one asked for, or that of the parameters."""
+    """Shape of a sample: the one asked for, or that of the parameters."""
     return jnp.broadcast_shapes(*[p.shape for p in parameters]) if size is None else size
 
 
 def spread(size: Any, *parameters: Any) -> Any:
-    """The shape of a sample, and the parameters in that shape."""
+    """Return the shape of a sample, and the parameters in that shape."""
     shape = shape_of(size, *parameters)
     return shape, *[jnp.broadcast_to(p, shape) for p in parameters]
 
 
 def each(draw: Any, counters: Any) -> Any:
-    """Several draws, one after the other along the first axis."""
+    """Make several draws, one after the other along the first axis."""
     return jax.vmap(draw)(counters)
 
 
 def next_counter(counter: Any) -> Any:
-    """The counter after a draw."""
+    """Counter after a draw."""
     return lax.add(counter, jnp.asarray(1, counter.dtype))
 
 
 def random_uniform(key: Any, counter: Any, low: Any, high: Any, size: Any, dtype: Any) -> Any:
-    """Uniform on [low, high)."""
+    """Uniform distribution on [low, high)."""
     shape = shape_of(size, low, high)
     return noise.uniform(at(key, counter), shape, dtype) * (high - low) + low
 
@@ -65,15 +66,14 @@ def random_integers(
 ) -> Any:
     """Integers that are uniform on [low, high), or on [low, high] if closed.
 
-    Without bias: of the 2**64 numbers that 64 bits give, those above the last multiple of the
+    They are unbiased: of the 2**64 numbers that 64 bits give, those above the last multiple of the
     range's length are drawn again. For lengths below 2**32 that would happen to one number in 2**32
     at most, and is left out.
     """
     shape = shape_of(size, low, high)
     first = low.astype(jnp.uint64)
-    last = (
-        high.astype(jnp.uint64) - first - jnp.uint64(not closed)
-    )  # the length minus one, so that 2**64 can be said
+    # the length minus one, since a length of 2**64 has no uint64
+    last = high.astype(jnp.uint64) - first - jnp.uint64(not closed)
     length = jnp.where(last == jnp.uint64(2**64 - 1), jnp.uint64(1), last + jnp.uint64(1))
     rest = (jnp.uint64(2**64 - 1) % length + jnp.uint64(1)) % length  # 2**64 modulo the length
     wide = last >= jnp.uint64(2**32)
@@ -99,14 +99,12 @@ def random_choice(
 
 
 def random_permutation(key: Any, counter: Any, n: int) -> Any:
-    """The positions below n in random order."""
+    """Permutation of the positions below n."""
     return jax.random.permutation(rolled_at(key, counter), n).astype(jnp.int64)
 
 
 def random_permuted(key: Any, counter: Any, a: Any, axis: Any) -> Any:
-    """The array with the elements along an axis (None: all) in random order, another one in each
-    row.
-    """
+    """Shuffle the elements along an axis (None: all), each row by another permutation."""
     flat = a.reshape(-1) if axis is None else a
     along = 0 if axis is None else axis
     order = jnp.argsort(noise.bits(at(key, counter), flat.shape, jnp.uint64), axis=along)

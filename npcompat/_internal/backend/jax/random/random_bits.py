@@ -1,7 +1,7 @@
 """Random bits and elementary floats on XLA, drawn along one axis.
 
 The numbers are those that JAX draws for the shape itself, whose elements it numbers in the same
-order; but XLA compiles a program with one axis several times faster, and most of a program that
+order. But XLA compiles a program with one axis several times faster, and most of a program that
 draws is this.
 """
 

@@ -1,4 +1,4 @@
-"""Numbers by rejection on XLA: whole arrays at once, until each element has been accepted."""
+"""Rejection sampling on XLA: whole arrays at once, until each element is accepted."""
 
 from typing import Any
 
@@ -11,8 +11,9 @@ from npcompat._internal.backend.jax.random import random_bits as noise
 
 
 def accepted(key: Any, shape: tuple[int, ...], dtype: Any, attempt: Any, wanted: Any = None) -> Any:
-    """`attempt(key)` gives proposals and which of them are accepted; it is repeated for the others,
-    of those that are `wanted` (all).
+    """Repeat `attempt(key)`, which returns proposals and a mask of those to accept.
+
+    It is repeated until all elements that are `wanted` (None: all) are accepted.
     """
 
     def step(state: Any) -> Any:
@@ -30,7 +31,7 @@ def accepted(key: Any, shape: tuple[int, ...], dtype: Any, attempt: Any, wanted:
 
 @jax.custom_jvp
 def _differentiable(sample: Any, alpha: Any) -> Any:
-    """A gamma variate, with its implicit derivative by the shape."""
+    """Gamma variate with its implicit derivative by the shape."""
     return sample
 
 
@@ -41,11 +42,11 @@ def _derivative(primals: Any, tangents: Any) -> Any:
 
 
 def gamma_factors(key: Any, alpha: Any) -> tuple[Any, Any]:
-    """Gamma variates as `x * exp(y)`, so that small shapes, where this underflows, still have a
-    logarithm.
+    """Gamma variates as `x * exp(y)`.
 
-    Marsaglia and Tsang, "A simple method for generating gamma variables" (2000), for shapes from 1
-    on; a smaller shape is drawn as the next larger one, times a power of a uniform number.
+    Small shapes have a logarithm then, although the product underflows. Marsaglia and Tsang, "A
+    simple method for generating gamma variables" (2000), for shapes from 1 on. A smaller shape is
+    drawn as the next larger one, times a power of a uniform number.
     """
     loop, boosts = jax.random.split(key)
     small = alpha < 1
@@ -78,8 +79,8 @@ def gamma(key: Any, alpha: Any) -> Any:
 def shares(key: Any, alpha: Any) -> Any:
     """Gamma variates along the first axis, divided by their sum.
 
-    As shapes approach 0, one share approaches 1, and its index is distributed as the shapes are:
-    where all variates underflow, that index is the winner of an exponential race.
+    As shapes approach 0, one share approaches 1, and its index is distributed as the shapes are.
+    Where all variates underflow, that index is the winner of an exponential race.
     """
     x, y = gamma_factors(key, alpha)
     largest = lax.stop_gradient(y.max(0))
@@ -95,8 +96,9 @@ def shares(key: Any, alpha: Any) -> Any:
 
 
 def _by_inversion(u: Any, first: Any, next_term: Any) -> Any:
-    """The least k whose probabilities, `first` and then `next_term(term, k)`, add up to more than
-    u, for means below 10.
+    """Least k whose probabilities add up to more than u, for means below 10.
+
+    The probabilities are `first` and then `next_term(term, k)`.
     """
 
     def step(state: Any) -> Any:
@@ -110,11 +112,10 @@ def _by_inversion(u: Any, first: Any, next_term: Any) -> Any:
 
 
 def poisson(key: Any, lam: Any) -> Any:
-    """Poisson variates as floats: small means by inversion, term by term; others by transformed
-    rejection.
+    """Poisson variates as floats.
 
-    Hörmann, "The transformed rejection method for generating Poisson random variables" (1993),
-    algorithm PTRS.
+    Small means are drawn by inversion, term by term; others by transformed rejection. Hörmann, "The
+    transformed rejection method for generating Poisson random variables" (1993), algorithm PTRS.
     """
     direct, loop = jax.random.split(key)
     small = ~(lam >= 10)
@@ -142,18 +143,18 @@ def poisson(key: Any, lam: Any) -> Any:
 
 
 def _beyond_stirling(k: Any) -> Any:
-    """What Stirling's formula for the logarithm of k! leaves out."""
+    """Error of Stirling's formula for the logarithm of k!."""
     x = 1 / (k + 1)
     return x * (1 / 12 - x * x * (1 / 360 - x * x / 1260))
 
 
 def binomial(key: Any, n: Any, p: Any) -> Any:
-    """Binomial variates as floats: small means by inversion, term by term; others by transformed
-    rejection.
+    """Binomial variates as floats.
 
-    Hörmann, "The generation of binomial random variates" (1993), algorithm BTRS. The logarithm of a
-    probability by that of the most frequent number is written by their difference, so that it is
-    accurate for large n.
+    Small means are drawn by inversion, term by term; others by transformed rejection. Hörmann, "The
+    generation of binomial random variates" (1993), algorithm BTRS. The quotient of a probability
+    and that of the mode is computed from their difference, so that its logarithm is accurate for
+    large n.
     """
     direct, loop = jax.random.split(key)
     possible = (n >= 0) & (p >= 0) & (p <= 1)

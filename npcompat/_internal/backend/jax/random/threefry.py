@@ -1,8 +1,8 @@
-"""Threefry (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011), whose bits are
-those of JAX's.
+"""Threefry, a counter-based random number generator, with the bits that JAX draws.
 
-JAX rolls its rounds up for the CPU, where each is a pass over memory then. Written out they are
-one, which takes no longer to compile.
+Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011). On the CPU, JAX runs its rounds
+in a loop, where each is a pass over memory. Written out they are one pass, which takes no longer to
+compile.
 """
 
 import math
@@ -19,7 +19,7 @@ _PARITY = 0x1BD11BDA
 
 
 def hashed(key: Any, high: Any, low: Any) -> tuple[Any, Any]:
-    """The blocks of two words under a key of two words."""
+    """Hash blocks of two words under a key of two words."""
     if jax.default_backend() != "cpu":
         first, second = threefry2x32_p.bind(
             jnp.broadcast_to(key[0], low.shape), jnp.broadcast_to(key[1], low.shape), high, low
@@ -40,7 +40,7 @@ def hashed(key: Any, high: Any, low: Any) -> tuple[Any, Any]:
 
 
 def _numbered(key: Any, shape: Sequence[int]) -> tuple[Any, Any]:
-    """The blocks of the numbers of a shape's elements, in C order."""
+    """Hash the numbers of a shape's elements, in C order."""
     size = math.prod(shape)
     if size <= 2**32:
         low = lax.iota(jnp.uint32, size).reshape(shape)
@@ -79,11 +79,11 @@ THREEFRY = define_prng_impl(
     name="npcompat_threefry2x32",
     tag="npcompat",
 )
-"""Keys of JAX's functions that draw these bits."""
+"""Implementation of keys with which JAX's functions draw these bits."""
 
 
 def wrapped(words: Any) -> Any:
-    """A key of two words, as JAX's functions take it."""
+    """Wrap a key of two words for JAX's functions."""
     return jax.random.wrap_key_data(words, impl=THREEFRY)
 
 

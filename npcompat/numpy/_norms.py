@@ -28,7 +28,7 @@ def _norm_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution
 @operator("_npi_norm", rule=_norm_types, pattern="reduction")
 def _norm(xp: Any, x: Any, *, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Compute the norm of vectors or matrices."""
-    return xp.linalg.norm(x, ord, axis, keepdims)
+    return xp.norm(x, ord, axis, keepdims)
 
 
 @operator("_npi_vector_norm", rule=_norm_types, pattern="reduction")
@@ -40,7 +40,7 @@ def _vector_norm(xp: Any, x: Any, *, axis: Any = None, keepdims: bool = False, o
     ord : int or float
         Exponent p of the p-norm; inf is the greatest absolute value.
     """
-    return xp.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
+    return xp.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
 
 
 def norm(x: ArrayLike, ord: Any = None, axis: AxisLike = None, keepdims: bool = False) -> "ndarray":

@@ -36,7 +36,7 @@ def _clip_directly(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Any:
 @operator("_npi_clip", scalars=True, rule=_clip_types, pattern="broadcast", direct=_clip_directly)
 def _clip(xp: Any, a: Any, low: Any, high: Any, *, dtype: Any = None) -> Any:
     """Clip the values from below and above."""
-    return xp.minimum(xp.maximum(a, low), high)
+    return xp.clipped(a, low, high)
 
 
 @remembering
@@ -77,14 +77,23 @@ def clip(
     if low is None and high is None:
         return _arithmetic.positive(a, out, **kwargs)
     if low is None:
-        return _extremes.minimum(a, high, out, **kwargs)
-    if high is None:
-        return _extremes.maximum(a, low, out, **kwargs)
+        if not _is_real(a.dtype):
+            return _extremes.minimum(a, high, out, **kwargs)
+        low = -onp.inf
+    elif high is None:
+        if not _is_real(a.dtype):
+            return _extremes.maximum(a, low, out, **kwargs)
+        high = onp.inf
     return (
         remembered(_clip, (a, low, high), ())
         if out is None and not kwargs
         else _clipped(a, low, high, out, **kwargs)
     )
+
+
+def _is_real(dtype: onp.dtype[Any]) -> bool:
+    """Return True for real floats, whose gradient at a bound is that of the values."""
+    return dtypes.is_inexact(dtype) and dtype.kind != "c"
 
 
 def _bounds(a_min: Any, a_max: Any, low: Any, high: Any) -> tuple[Any, Any]:

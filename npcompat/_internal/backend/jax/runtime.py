@@ -27,6 +27,7 @@ from npcompat._internal.backend.jax.kernels import (
     comparison,
     complex_order,
     interpolation,
+    kinks,
     linalg,
     nn,
     signal,
@@ -58,7 +59,7 @@ Array = ArrayImpl
 name = "jax"
 slot = 0
 _KERNELS = (
-    arithmetic, bits, comparison, complex_numbers, interpolation, array_functions, linalg, nn,
+    arithmetic, bits, comparison, complex_numbers, interpolation, kinks, array_functions, linalg, nn,
     complex_order, signal, ufunc_methods,
 )  # fmt: skip
 # In the order in which they are searched: what imports optax comes last.

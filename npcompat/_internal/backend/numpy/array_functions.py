@@ -18,6 +18,12 @@ def astype(x: Any, dtype: Any) -> Array:
     return array.astype(dtype)
 
 
+def clipped(a: Array, low: Any, high: Any) -> Array:
+    """Clip values from below and above."""
+    found: Array = onp.minimum(onp.maximum(a, low), high)
+    return found
+
+
 def index_get(a: Array, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> Array:
     """Read `a[index]` of basic indexing."""
     found: Array = a[(*host_index(starts, spec), ...)]

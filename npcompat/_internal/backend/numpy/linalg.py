@@ -9,6 +9,10 @@ from numpy.linalg import LinAlgError
 Array = onp.ndarray[Any, Any]
 
 
+norm = onp.linalg.norm
+vector_norm = onp.linalg.vector_norm
+
+
 def einsum(subscripts: str, *operands: Array, optimize: Any) -> Array:
     """Einstein summation; in float32 for dtypes that NumPy has no loop for (bfloat16)."""
     found: Array = onp.einsum(

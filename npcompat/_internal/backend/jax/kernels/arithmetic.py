@@ -16,6 +16,7 @@ import numpy as onp
 from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
+from npcompat._internal.backend.jax.kernels import kinks
 from npcompat._internal.core.dtypes import is_inexact
 
 
@@ -210,7 +211,7 @@ def power(x: Any, y: Any) -> Any:
     if jnp.iscomplexobj(x):
         return _complex_power(x, y)
     if not jnp.issubdtype(y.dtype, jnp.unsignedinteger):
-        return jnp.power(x, y)
+        return kinks.real_power(x, y)
 
     def square(_: Any, state: Any) -> Any:
         total, factor, rest = state
@@ -272,7 +273,7 @@ _mean = mean
 
 def std(a: Any, axis: Any = None, dtype: Any = None, **options: Any) -> Any:
     """Standard deviation: the square root of `var`."""
-    return jnp.sqrt(var(a, axis, dtype, **options))
+    return kinks.root(var(a, axis, dtype, **options))
 
 
 def round(a: Any, decimals: int = 0) -> Any:

@@ -13,6 +13,8 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
+from npcompat._internal.backend.jax.kernels.kinks import magnitude
+
 Function = Callable[[Any], Any]
 Parts = tuple[Any, Any]
 Rule = Callable[[Any, Any, Any, Any], Parts]
@@ -160,7 +162,7 @@ arctan = _turned(arctanh, jnp.arctan)
 def absolute(z: Any) -> Any:
     """Magnitude; of complex numbers with an infinite part inf, also if the other part is nan."""
     if not jnp.iscomplexobj(z):
-        return jnp.absolute(z)
+        return magnitude(z)
     return jnp.where(jnp.isinf(z.real) | jnp.isinf(z.imag), jnp.inf, jnp.absolute(z))
 
 

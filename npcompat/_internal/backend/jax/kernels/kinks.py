@@ -1,0 +1,119 @@
+"""Functions with a kink, or an infinite slope, and the derivative that is chosen there.
+
+docs/autograd.md has the table of conventions, with the reason for each and who shares it.
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.custom_derivatives import SymbolicZero
+
+
+@jax.custom_jvp
+def magnitude(x: Any) -> Any:
+    """Absolute value of real numbers; the derivative at zero is zero."""
+    return jnp.absolute(x)
+
+
+@magnitude.defjvp
+def _derivative_of_magnitude(operands: Any, tangents: Any) -> tuple[Any, Any]:
+    (x,), (dx,) = operands, tangents
+    return magnitude(x), dx * jnp.sign(x) if jnp.issubdtype(x.dtype, jnp.inexact) else dx
+
+
+def fabs(x: Any) -> Any:
+    """Absolute value as a float; the derivative at zero is zero."""
+    return magnitude(x if jnp.issubdtype(x.dtype, jnp.inexact) else jnp.fabs(x))
+
+
+@jax.custom_jvp
+def real_power(x: Any, y: Any) -> Any:
+    """Power of real numbers.
+
+    The derivative by the base is zero where the exponent is zero, as the power is 1 there. The
+    derivative by the exponent is zero where the base is zero and the exponent is not negative.
+    """
+    return jnp.power(x, y)
+
+
+def _derivative_of_real_power(operands: Any, tangents: Any) -> tuple[Any, Any]:
+    (x, y), (dx, dy) = operands, tangents
+    out = real_power(x, y)
+    total = jnp.zeros_like(out)
+    if type(dx) is not SymbolicZero and jnp.issubdtype(x.dtype, jnp.inexact):
+        # The base is harmless where the exponent is zero, so that further derivatives are, too.
+        slope = y * real_power(jnp.where(y == 0, 1, x), jnp.where(y == 0, 1, y - 1))
+        total = total + dx * slope.astype(out.dtype)
+    if type(dy) is not SymbolicZero and jnp.issubdtype(y.dtype, jnp.inexact):
+        flat = (x == 0) & (y >= 0)
+        total = total + dy * jnp.where(flat, 0, out * jnp.log(jnp.where(flat, 1, x)))
+    return out, total
+
+
+real_power.defjvp(_derivative_of_real_power, symbolic_zeros=True)
+
+
+@jax.custom_jvp
+def clipped(a: Any, low: Any, high: Any) -> Any:
+    """Values clipped from below and above; the derivative at the bounds is that of the values."""
+    return jnp.minimum(jnp.maximum(a, low), high)
+
+
+@clipped.defjvp
+def _derivative_of_clipped(operands: Any, tangents: Any) -> tuple[Any, Any]:
+    a, low, high = operands
+    da, dlow, dhigh = tangents
+    out = clipped(a, low, high)
+    inner = jnp.where(a < low, dlow, da)
+    return out, jnp.where(jnp.maximum(a, low) > high, dhigh, inner).astype(out.dtype)
+
+
+def root(s: Any, power: float = 0.5) -> Any:
+    """Root of sums that are not negative; the derivative of a sum of zeros is zero."""
+    zero = s == 0
+    safe = jnp.where(zero, 1, s)
+    return jnp.where(zero, 0, jnp.sqrt(safe) if power == 0.5 else safe**power).astype(s.dtype)
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """Norm of vectors or matrices; the derivative at zero is zero."""
+    count = x.ndim if axis is None else 1 if isinstance(axis, int) else len(axis)
+    if ord is None or ord == "fro" or (count == 1 and ord == 2):
+        if not (ord == "fro" and count != 2):
+            return _two_norm(x, axis, keepdims)
+    if count == 1 and isinstance(ord, int | float) and 1 < ord < float("inf"):
+        return _p_norm(x, ord, axis, keepdims)
+    if count == 1 and ord == 1:
+        return jnp.sum(_sizes(x), axis, keepdims=keepdims)
+    return jnp.linalg.norm(x, ord, axis, keepdims)
+
+
+def vector_norm(x: Any, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+    """Norm of vectors, which may lie along several axes; the derivative at zero is zero."""
+    if ord == 2:
+        return _two_norm(x, axis, keepdims)
+    if isinstance(ord, int | float) and 1 < ord < float("inf"):
+        return _p_norm(x, ord, axis, keepdims)
+    if ord == 1:
+        return jnp.sum(_sizes(x), axis, keepdims=keepdims)
+    return jnp.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
+
+
+def _sizes(x: Any) -> Any:
+    if not jnp.iscomplexobj(x):
+        return magnitude(x)
+    return root(jnp.real(x * jnp.conj(x)))
+
+
+def _two_norm(x: Any, axis: Any, keepdims: bool) -> Any:
+    squares = jnp.real(x * jnp.conj(x)) if jnp.iscomplexobj(x) else lax.square(x)
+    return root(jnp.sum(squares, axis, keepdims=keepdims))
+
+
+def _p_norm(x: Any, ord: float, axis: Any, keepdims: bool) -> Any:
+    return root(jnp.sum(_sizes(x) ** ord, axis, keepdims=keepdims), 1 / ord)
+
+
+__all__ = ["clipped", "fabs", "magnitude", "norm", "real_power", "root", "vector_norm"]

@@ -6,7 +6,8 @@ import numpy as onp
 import pytest
 from oracle import both
 
-from npcompat import autograd, np, npx
+from npcompat import autograd, gluon, np, npx
+from npcompat.gluon import nn
 
 PLACEMENT = "jax"
 
@@ -406,3 +407,106 @@ def test_an_exception_in_a_body_leaves_everything_as_it_was():
     with pytest.raises(KeyError):
         npx.jit(lambda x: npx.foreach(body, x, np.array(0)))(np.ones(2))
     assert a.tolist() == [0, 0]
+
+
+class Recurrent(gluon.HybridBlock):
+    """A batch normalization within the body of a loop, which writes its running statistics."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm(in_channels=3)
+        self.dense = nn.Dense(3, in_units=3)
+
+    def forward(self, xs, h):
+        def body(x, h):
+            h = self.norm(self.dense(x) + h)
+            return h, h
+
+        return npx.foreach(body, xs, h)
+
+
+def test_running_statistics_in_the_body_of_a_recorded_loop():
+    np.random.seed(0)
+    net = Recurrent()
+    net.initialize()
+    eager = Recurrent()
+    eager.initialize()
+    for a, b in zip(net.collect_params().values(), eager.collect_params().values(), strict=True):
+        b.set_data(a.data())
+    net.hybridize()
+    for _ in range(3):
+        xs = np.random.normal(size=(4, 2, 3))
+        for block in (net, eager):
+            with autograd.record():
+                out, _ = block(xs, np.zeros((2, 3)))
+                loss = (out**2).sum()
+            loss.backward()
+        mine, theirs = (n.dense.weight.grad().asnumpy() for n in (net, eager))
+        onp.testing.assert_allclose(mine, theirs, 1e-3, 1e-4)
+    for a, b in zip(net.collect_params().values(), eager.collect_params().values(), strict=True):
+        onp.testing.assert_allclose(a.data().asnumpy(), b.data().asnumpy(), 1e-4, 1e-5)
+
+
+@pytest.mark.parametrize("how", ["plain", "paused", "detached"])
+def test_arrays_written_beside_what_is_differentiated(how):
+    n, w = np.zeros(1), np.ones(1)
+    w.attach_grad()
+
+    def body(a, s):
+        if how == "plain":
+            n[...] += 1
+        elif how == "paused":
+            with autograd.pause():
+                n[...] += a
+        else:
+            n[...] = n + (w * a).detach()
+        return w * a + s, s
+
+    f = npx.jit(lambda xs: npx.foreach(body, xs, np.zeros(1))[0])
+    for i in range(3):
+        with autograd.record():
+            loss = f(np.ones((3, 1))).sum()
+        loss.backward()
+        assert w.grad.tolist() == [3]
+        assert n.tolist() == [3 * (i + 1)]
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_truncated_backpropagation(inside):
+    w = np.full(1, 0.5)
+    w.attach_grad()
+
+    def run(xs, h):
+        def body(x, h):
+            h = np.tanh(w * x + h)
+            return h, h.detach() if inside else h
+
+        out, h = npx.foreach(body, xs, h)
+        return out.sum(), h.detach()
+
+    compiled = npx.jit(run)
+    found = []
+    for f in (run, compiled):
+        h, grads = np.zeros(1), []
+        for _ in range(3):
+            with autograd.record():
+                loss, h = f(np.ones((3, 1)), h)
+            loss.backward()
+            grads.append(w.grad.item())
+        found.append(grads)
+    onp.testing.assert_allclose(found[1], found[0], 1e-5)
+
+
+def test_what_a_state_becomes_differentiable_by_is_recorded():
+    """The outputs depend on `w` only through the state, which is a constant in the first round."""
+    w = np.full(1, 0.5)
+    w.attach_grad()
+
+    def body(x, h):
+        return h * 1, h + w * x
+
+    f = npx.jit(lambda xs: npx.foreach(body, xs, np.zeros(1))[0])
+    with autograd.record():
+        loss = f(np.ones((3, 1))).sum()
+    loss.backward()
+    assert w.grad.tolist() == [3]

@@ -129,7 +129,13 @@ def branch(predicate: Handle, then: Python, otherwise: Python) -> Any:
         out = control.conditional(condition, (run(0), run(1)), arrays)
         return out[0] if total == 1 else out
 
-    op = Op("_npx_cond", compute, ("arrays",), variadic=True, outputs=total)
+    parts = [c.split(c.op.carries or (True,) * c.op.outputs) for c in found]
+    carries = [any(pair) for pair in zip(*[p[0] for p in parts], strict=True)]
+    for h in written:
+        after = [dict(zip(map(id, c.written), p[2], strict=True)) for c, p in zip(found, parts)]
+        carries.append(any([a.get(id(h), h._value.node is not None) for a in after]))
+    carries += [False] * bool(errors)
+    op = Op("_npx_cond", compute, ("arrays",), variadic=True, outputs=total, carries=tuple(carries))
     results = _run(op, [handles.read(predicate), *[handles.read(h) for h in operands]])
     scalars = [a and b for a, b in zip(scalars, other_scalars, strict=True)]
     return xla.unflatten(tree, _finish(results, scalars, written, errors))
@@ -207,6 +213,37 @@ class _Loop:
         self.fixed = [h for h in self.captured.reads if id(h) not in written]
         self.compute = xla.function(self.captured.op, ())
 
+        self.carries = self._carries([*data, *values], len(data), len(states))
+
+    def _carries(self, given: Sequence[Value], data: int, states: int) -> tuple[bool, ...]:
+        """Which of outputs, states and written arrays depend on what is differentiated.
+
+        A state that is a constant at first may depend on it after the first round.
+        """
+        found = self.captured
+        of_captured = found.op.carries or (True,) * found.op.outputs
+        outs, _, written, _ = found.split(of_captured)
+        now = [*outs[self.leading :], *written]
+        reads = {id(h): i for i, h in enumerate(found.reads)}
+        first = len(found.reads) + data
+        # the input of the next round that each of these becomes, after the outputs
+        feeds = [*range(first, first + states), *[reads.get(id(h)) for h in found.written]]
+        entered = [*[h._value.node is not None for h in found.reads]]
+        entered += [v.node is not None for v in given]
+        after, _, changed, _ = found.split(found.dependence())
+        by = [*after[self.leading :], *changed]
+        live = {i for i, e in enumerate(entered) if e}
+        while True:
+            new = {
+                place
+                for carries, place in zip(now[self.outs :], feeds, strict=True)
+                if carries and place is not None and place not in live
+            }
+            if not new:
+                return tuple(now)
+            live |= new
+            now = [c or bool(d & live) for c, d in zip(now, by, strict=True)]
+
     def step(
         self,
         fixed: Sequence[Any],
@@ -254,7 +291,8 @@ def foreach(
         result = (*outs, *after, *written, *[control.any_over_steps(f) for f in flags])
         return result[0] if total == 1 else result
 
-    op = Op("_npx_foreach", compute, ("arrays",), variadic=True, outputs=total)
+    carries = loop.carries + (False,) * bool(errors)
+    op = Op("_npx_foreach", compute, ("arrays",), variadic=True, outputs=total, carries=carries)
     operands = [
         *map(handles.read, loop.fixed),
         *values,
@@ -326,7 +364,8 @@ def while_loop(
         result = (*outs, *carry[1], *carry[2], *carry[3])
         return result[0] if total == 1 else result
 
-    op = Op("_npx_while_loop", compute, ("arrays",), variadic=True, outputs=total)
+    carries = loop.carries + (False,) * bool(errors)
+    op = Op("_npx_while_loop", compute, ("arrays",), variadic=True, outputs=total, carries=carries)
     begin, _ = _flat(condition(states))
     operands = [
         handles.read(begin[0]),

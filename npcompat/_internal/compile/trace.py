@@ -355,6 +355,7 @@ class Captured:
     result: Any
     errors: list[tuple[type[Exception], str]]
     types: list[tuple[tuple[int, ...], Any]]
+    dependence: Callable[[], list[frozenset[int]]]
 
     def split(
         self, results: Sequence[Any]
@@ -465,4 +466,5 @@ def capture(
         found["result"],
         trace.errors,
         tracing.output_types(jaxpr),
+        partial(tracing.dependence, jaxpr, trace.constants),
     )

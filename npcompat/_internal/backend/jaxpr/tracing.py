@@ -19,6 +19,7 @@ from npcompat._internal.backend.jaxpr.compat import (
     convert_element_type,
     jaxpr_as_fun,
 )
+from npcompat._internal.backend.jaxpr.primitives import CALLS, called
 from npcompat._internal.backend.jaxpr.roll_loops import rolled
 from npcompat._internal.core.dtypes import check_dtype
 
@@ -174,6 +175,42 @@ def program_function(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[..
         return outs
 
     return run
+
+
+def dependence(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> list[frozenset[int]]:
+    """Inputs that each output of a trace has a derivative by: captured constants, then arguments."""
+    position = {id(c): i for i, c in enumerate(captured)}
+    inner = jaxpr.jaxpr
+    numbered = [
+        *zip(inner.constvars, [position.get(id(c)) for c in jaxpr.consts], strict=True),
+        *zip(inner.invars, range(len(captured), len(captured) + len(inner.invars)), strict=True),
+    ]
+    known = {v: frozenset() if i is None else frozenset((i,)) for v, i in numbered}
+    return _dependence(inner, known)
+
+
+def _dependence(jaxpr: Jaxpr, known: dict[Var, frozenset[int]]) -> list[frozenset[int]]:
+    def of(atom: Any) -> frozenset[int]:
+        return known.get(atom, _NOTHING) if type(atom) is Var else _NOTHING
+
+    for eqn in jaxpr.eqns:
+        found = [of(v) for v in eqn.invars]
+        name = eqn.primitive.name
+        if name == "stop_gradient":
+            outs = [_NOTHING] * len(eqn.outvars)
+        elif name in CALLS:
+            body = getattr(called(eqn), "jaxpr", called(eqn))
+            outs = _dependence(body, dict(zip(body.invars, found, strict=True)))
+        else:
+            outs = [_NOTHING.union(*found)] * len(eqn.outvars)
+        for v, out in zip(eqn.outvars, outs, strict=True):
+            kind: Any = v.aval
+            inexact = getattr(kind.dtype, "kind", " ") in "fcV"  # keys of random bits have none
+            known[v] = out if inexact else _NOTHING
+    return [of(v) for v in jaxpr.outvars]
+
+
+_NOTHING: frozenset[int] = frozenset()
 
 
 def eagerly() -> AbstractContextManager[None]:

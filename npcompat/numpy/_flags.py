@@ -246,6 +246,8 @@ class Flat:
         if type(wanted) is onp.bool_ and onp.shape(new):
             raise ValueError("Error setting single item of array.")
         value = array_like.as_value(new)
+        if getattr(value.payload, "size", 1) == 0:
+            return  # NumPy writes nothing of nothing
         if getattr(value.payload, "size", 1) != 1:
             value = execution.run(_cycled, [value], (wanted.shape,))
         flat[key] = handles.wrap(value) if hasattr(value.payload, "shape") else new

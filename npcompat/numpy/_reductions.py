@@ -1,5 +1,6 @@
 """Reductions over axes: sum, product, extremes, mean, variance, cumulative sum."""
 
+import types
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -251,6 +252,10 @@ def sum(
     >>> np.sum([[1, 2], [3, 4]], axis=0)
     array([4, 6])
     """
+    if isinstance(a, types.GeneratorType):
+        raise TypeError(
+            "np.sum of a generator: use Python's sum, or np.sum(np.fromiter(generator, dtype))"
+        )
     if type(a) not in ordinary and (made := reduced_by(sum, locals())) is not NotImplemented:
         return made
     return reduce(_sum, a, axis, dtype, out, keepdims, initial, where)

@@ -129,11 +129,18 @@ def _clipped(
     return call(_clip, (a, low, high), out, where, casting, order, dtype, subok, signature)
 
 
+def _rounded_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    dtype = dtypes.strong(types[0])
+    # NumPy rounds bools as halves.
+    dtype = onp.dtype(onp.float16) if dtype == onp.bool_ else dtype
+    return [dtype], dtype
+
+
 @operator(
     "_npi_round",
     scalars=True,
     pattern="elementwise",
-    rule=lambda types, attrs: ([dtypes.strong(types[0])], dtypes.strong(types[0])),
+    rule=_rounded_types,
 )
 def _round(xp: Any, a: Any, *, decimals: int = 0) -> Any:
     """Round to a number of decimals, halves to even."""

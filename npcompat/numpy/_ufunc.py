@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 import numpy as onp
-from numpy._core._exceptions import _UFuncInputCastingError
+from numpy._core._exceptions import _UFuncInputCastingError, _UFuncOutputCastingError
 
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle, Value
@@ -451,6 +451,9 @@ def store(
     have, want = value.payload.dtype, out.dtype
     # There is no cast to records.
     if have != want and (want.names is not None or not onp.can_cast(have, want, casting)):
+        ufunc = getattr(onp, what.removeprefix("ufunc ").strip("'"), None)
+        if isinstance(ufunc, onp.ufunc) and want.names is None:
+            raise _UFuncOutputCastingError(ufunc, casting, have, want, 0)
         raise TypeError(
             f"Cannot cast {what} output from {have!r} to {want!r} with casting rule '{casting}'"
         )

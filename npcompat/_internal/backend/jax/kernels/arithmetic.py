@@ -276,10 +276,16 @@ def std(a: Any, axis: Any = None, dtype: Any = None, **options: Any) -> Any:
     return kinks.root(var(a, axis, dtype, **options))
 
 
+def _round_integers(a: Any, digits: int) -> Any:
+    """Round integers to tens, hundreds and so on, by way of doubles as NumPy does."""
+    unit = opaque(10.0**digits, jnp.float64)
+    return (jnp.rint(a.astype(jnp.float64) / unit) * unit).astype(jnp.int64).astype(a.dtype)
+
+
 def round(a: Any, decimals: int = 0) -> Any:
     """Round to a number of decimals, halves to even."""
     if not is_inexact(a.dtype):
-        return a if decimals >= 0 else jnp.round(a, decimals)
+        return a if decimals >= 0 else _round_integers(a, -decimals)
     if decimals == 0:
         return jnp.round(a)
     if jnp.iscomplexobj(a):

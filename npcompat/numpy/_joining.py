@@ -18,6 +18,7 @@ from npcompat._internal.indexing.assigned_value import fitted
 from npcompat.numpy._checks import check_casting, shaping
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
 from npcompat.numpy._manipulation import moveaxis, ndim, ravel
+from npcompat.numpy._memory_order import in_order
 from npcompat.numpy._selection import take
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Out
 from npcompat.numpy._ufunc import _select_where, store
@@ -488,7 +489,8 @@ def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> "ndarray":
     if axis is None:
         arr, axis = ravel(arr), 0
     axis = onp.lib.array_utils.normalize_axis_index(axis, arr.ndim)
-    return take(arr, onp.flatnonzero(_removed(obj, arr.shape[axis], axis)), axis)
+    kept = take(arr, onp.flatnonzero(_removed(obj, arr.shape[axis], axis)), axis)
+    return _as_laid_out(kept, arr)
 
 
 def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> "ndarray":
@@ -544,7 +546,13 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
     block_of_new = handles.wrap(fitted(new, block_shape, arr.dtype))
     positions = onp.broadcast_to(onp.where(positions < 0, positions + length, positions), (count,))
     order = onp.argsort(onp.concatenate([positions, onp.arange(length)]), kind="stable")
-    return take(concatenate((block_of_new, arr), axis, dtype=arr.dtype), order, axis)
+    made = take(concatenate((block_of_new, arr), axis, dtype=arr.dtype), order, axis)
+    return _as_laid_out(made, arr)
+
+
+def _as_laid_out(made: Any, arr: Any) -> Any:
+    """Return a new array in Fortran order if the one that it is made of lies in it alone."""
+    return in_order(made, "F") if handles.layout(arr).flags.fnc else made
 
 
 # --- copying --------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ def isclose(
     """
     if not all([0 <= t < onp.inf for t in (rtol, atol) if isinstance(t, int | float)]):
         warnings.warn(
-            f"One of rtol or atol is not valid, atol: {atol!r}, rtol: {rtol!r}",
+            f"One of rtol or atol is not valid, atol: {atol!s}, rtol: {rtol!s}",
             RuntimeWarning,
             stacklevel=2,
         )

@@ -71,7 +71,7 @@ def test_info_describes_arrays_and_functions(capsys):
     assert "shape:  (2, 3)" in capsys.readouterr().out
     printed = io.StringIO()
     np.info(np.select, output=printed)
-    assert "At each place" in printed.getvalue()
+    assert "first true condition" in printed.getvalue()
 
 
 PROGRAM = """

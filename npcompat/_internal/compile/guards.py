@@ -140,6 +140,8 @@ class Watch:
             if mine is not None and changes.is_tracked(mine):
                 self._note_owned(mine)
             return
+        if str(frame.f_globals.get("__name__", "")).startswith("namedtuple_"):
+            return  # code that the standard library makes
         self._names |= names
         found = frame.f_locals
         self._codes.setdefault(code, []).append({n: found.get(n) for n in code.co_freevars})

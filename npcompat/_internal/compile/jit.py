@@ -92,41 +92,33 @@ class Compiled:
             # the equations join the program being built, or are observed one by one
             return self.function(*args, **kwargs)
         if not kwargs and not mode.recording:
-            result = self._rerun(args, mode)
-            if result is not _MISSED:
-                return result
+            # A recent program for plain arrays of the types of an earlier call, unless something
+            # else wrote its arrays meanwhile, or another thread traces or runs such a program.
+            for recent, types in self._recent:
+                if (recent.checked or recent.guards.stamp != _changes[0]) and (
+                    not recent.guards.hold()
+                ):
+                    continue
+                if recent.pure:
+                    results = fast_path.again(recent, args, types)
+                    if results is not None and type(results) is not tuple:
+                        return results
+                    result = recent.rerun(results, args, types, mode)
+                elif _lock.acquire(False):
+                    try:
+                        results = fast_path.again(recent, args, types)
+                        if results is not None and type(results) is not tuple:
+                            return results
+                        result = recent.rerun(results, args, types, mode)
+                    except CapturedTypeError:
+                        break  # the general way says what became of it
+                    finally:
+                        _lock.release()
+                else:
+                    break
+                if result is not _MISSED:
+                    return result
         return self._looked_up(args, kwargs, mode)
-
-    def _rerun(self, args: tuple[Any, ...], mode: modes.Mode) -> Any:
-        """The result of a recent program for plain arrays of the types of an earlier call.
-
-        `_MISSED` if there is none, if something else wrote its arrays meanwhile, or if another
-        thread traces or runs a program with captured arrays.
-        """
-        for recent, types in self._recent:
-            guards = recent.guards
-            if (guards.always or guards.stamp != _changes[0]) and not guards.hold():
-                continue
-            alone = recent.pure
-            if not alone and not _lock.acquire(False):
-                break
-            try:
-                results = fast_path.again(recent, args, types)
-                if results is not None and type(results) is not tuple:
-                    return results
-                result = (
-                    recent.again(args, types, mode)
-                    if results is None
-                    else recent.finished(results, args, args)
-                )
-            except CapturedTypeError:
-                break  # the general way says what became of it
-            finally:
-                if not alone:
-                    _lock.release()
-            if result is not _MISSED:
-                return result
-        return _MISSED
 
     def _looked_up(self, args: tuple[Any, ...], kwargs: dict[str, Any], mode: modes.Mode) -> Any:
         """The result of the program for a call, which is traced if there is none."""
@@ -395,7 +387,7 @@ class _Program:
     """
 
     __slots__ = (
-        "alone", "captured", "donated", "given", "guards", "key", "nodes", "numpy_dtypes", "op", "outputs",
+        "alone", "captured", "checked", "donated", "given", "guards", "key", "nodes", "numpy_dtypes", "op", "outputs",
         "places", "programs", "pure", "read_only", "reads", "state", "touched", "training",
         "uses", "writes",
     )  # fmt: skip
@@ -444,6 +436,7 @@ class _Program:
         )
         self.op = found.op
         self.guards = watch.guards(_of_variables([*found.reads, *self.writes]))
+        self.checked = bool(self.guards.always)
         self.training, self.numpy_dtypes = modes.current().training, modes.current().numpy_dtypes
         self.programs, self.key = programs_on_xla(found.op, self.donated, self.numpy_dtypes)
 
@@ -465,6 +458,14 @@ class _Program:
                 if id(root_of(h)) in touched
             ]
         )
+
+    def rerun(
+        self, results: Any, args: tuple[Any, ...], types: tuple[Any, ...], mode: modes.Mode
+    ) -> Any:
+        """Finish what C has run, or run it here; `_MISSED` where neither can be."""
+        if results is None:
+            return self.again(args, types, mode)
+        return self.finished(results, args, args)
 
     def again(self, args: tuple[Any, ...], types: tuple[Any, ...], mode: modes.Mode) -> Any:
         """The result for plain arrays of the types of an earlier call, if nothing else was written
@@ -501,16 +502,25 @@ class _Program:
         mode = modes.current()
         if self.pure:
             return self._recorded(call) if mode.recording else self._on_handles(call, mode)
-        with program_lock.held:
-            if mode.recording:
-                return self._recorded(call)
-            operands = None
-            if self.state is not None and not self.captured.changed:
-                operands = self.state.operands([_handles.read(h).payload for h in call.inputs])
-            if operands is None:
-                return self._on_handles(call, mode)
-            results = execution.execute(self.op, operands, self.donated)
-            return self.finished(results, call.inputs, call.handles, call.told)
+        if not _lock.acquire(False):
+            with program_lock.held:
+                return self._replayed(call, mode)
+        try:
+            return self._replayed(call, mode)
+        finally:
+            _lock.release()
+
+    def _replayed(self, call: Call, mode: modes.Mode) -> Any:
+        """Run the program on what its last run left, or on what the handles hold."""
+        if mode.recording:
+            return self._recorded(call)
+        operands = None
+        if self.state is not None and not self.captured.changed:
+            operands = self.state.operands([_handles.read(h).payload for h in call.inputs])
+        if operands is None:
+            return self._on_handles(call, mode)
+        results = execution.execute(self.op, operands, self.donated)
+        return self.finished(results, call.inputs, call.handles, call.told)
 
     def compile(self, call: Call) -> None:
         """Have XLA compile what was traced."""

@@ -1,13 +1,22 @@
-# Two commands: `make digits` runs the main job, `make test` passes the tests.  Both make the environment first.
+# `make digits` runs the main job, `make test` passes the tests, `make full` the slow ones, too.  Each
+# makes the environment first.  docs/testing.md says what each target runs, and how long it takes.
 PYTHON ?= python3
+PYTHON313 ?= python3.13
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= auto
+CC ?= cc
 
-.PHONY: digits test lint types unit examples benchmarks
+TESTS := tests/unittest
+QUICK := $(addprefix $(TESTS)/,test_views.py test_indexing.py test_dispatch.py test_autograd.py test_jit.py test_gluon_layers.py)
+NATIVE := $(addprefix $(TESTS)/,test_native.py test_remembered_calls.py test_fast_path_safety.py test_views.py test_indexing.py)
+
+.PHONY: digits test lint types unit examples benchmarks quick full native-strict sanitize slow-path users-xla python313 slow coverage
 
 digits: $(VENV)/ready
 	$(BIN)/python examples/digits.py
+
+# --- before a review ------------------------------------------------------------------------------
 
 test: lint types unit examples
 
@@ -17,9 +26,10 @@ lint: $(VENV)/ready
 
 types: $(VENV)/ready
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file tests/mypy.ini
 
 unit: $(VENV)/ready
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
 
 examples: $(VENV)/ready
 	$(BIN)/python examples/numpy_programs.py
@@ -27,6 +37,56 @@ examples: $(VENV)/ready
 	$(BIN)/python examples/language_model.py --epochs 1
 	$(BIN)/python examples/resnet.py --epochs 3
 	$(BIN)/python examples/transformer.py
+
+# --- while you work: under a minute ---------------------------------------------------------------
+
+quick: $(VENV)/ready
+	$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow" -k "not (indexing and large or environment or cycles or graphs_go)" $(QUICK)
+
+# --- before a release -----------------------------------------------------------------------------
+
+full: native-strict sanitize slow-path users-xla python313 slow
+
+# A copy of what is needed to build and to test, in which the C part is built with other options.
+define copied
+	rm -rf build/$@ && mkdir -p build/$@
+	cp -R npcompat tests conftest.py pyproject.toml setup.py README.md LICENSE NOTICE build/$@
+	rm -f build/$@/npcompat/_internal/native/*.so
+endef
+
+native-strict: $(VENV)/ready
+	$(copied)
+	NPCOMPAT_CFLAGS="-Wall -Wextra -Werror" $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/$@ build/$@
+
+# What a sanitizer finds ends the run: C writes its report past pytest, which captures Python's.
+SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all
+PRELOADED = $(shell $(CC) -print-file-name=libasan.so) $(shell $(CC) -print-file-name=libstdc++.so)
+
+sanitize: $(VENV)/ready
+	$(copied)
+	NPCOMPAT_CFLAGS="-O1 -g -fno-omit-frame-pointer $(SANITIZERS)" NPCOMPAT_LDFLAGS="$(SANITIZERS)" \
+		$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/$@ build/$@
+	$(BIN)/python -m zipfile -e build/$@/*.whl build/$@
+	cd build/$@ && LD_PRELOAD="$(PRELOADED)" PYTHONMALLOC=malloc UBSAN_OPTIONS=print_stacktrace=1 \
+		ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
+		$(abspath $(BIN))/python -m pytest -q -n 0 --capture=sys $(NATIVE)
+
+slow-path: $(VENV)/ready
+	NPCOMPAT_NATIVE=0 $(BIN)/python -m pytest -n $(JOBS)
+
+users-xla: $(VENV)/ready
+	NPCOMPAT_TEST_XLA=user $(BIN)/python -m pytest -n $(JOBS) tests/unittest
+
+python313:
+	@if $(PYTHON313) -c "" 2>/dev/null; \
+	then $(MAKE) unit VENV=build/python313 PYTHON=$(PYTHON313); \
+	else echo "python313: skipped, since there is no $(PYTHON313)"; fi
+
+slow: $(VENV)/ready
+	$(BIN)/python -m pytest -n $(JOBS) -m slow
+
+coverage: $(VENV)/ready
+	$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow" --cov --cov-report=term tests/unittest
 
 benchmarks: $(VENV)/ready
 	$(BIN)/python -m benchmarks

@@ -265,7 +265,7 @@ class Core(Namespace):
         return constant if isinstance(constant, int | float | dict) else super().__getattr__(name)
 
     @property
-    def __dict__(self):
+    def __dict__(self):  # type: ignore[override]
         ufuncs = {
             name for name, found in vars(onp._core.umath).items() if isinstance(found, onp.ufunc)
         }
@@ -295,7 +295,7 @@ class Root(Namespace):
         return super().__getattr__(name)
 
     @property
-    def __dict__(self):
+    def __dict__(self):  # type: ignore[override]
         return {name: getattr(self, name) for name in dir(self)}
 
 

@@ -4,11 +4,9 @@ import warnings
 
 import numpy as onp
 import pytest
+from internals import Handle, fast_path, handles
 
 from npcompat import np, npx
-from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import handles
-from npcompat._internal.native import fast_path
 
 NEEDED = pytest.mark.skipif(
     fast_path.native is None, reason="the short way is not compiled, or not wanted"

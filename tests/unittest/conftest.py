@@ -6,9 +6,9 @@ from contextlib import nullcontext
 
 import jax
 import pytest
+from internals import roll_loops, tracing
 
 from npcompat import np, npx
-from npcompat._internal.backend.jaxpr import roll_loops, tracing
 
 
 @pytest.fixture(params=["jax", "numpy", "auto"])
@@ -16,6 +16,21 @@ def backend(request):
     """Run the test once for each backend."""
     with npx.backend(request.param):
         yield request.param
+
+
+@pytest.fixture(params=["numpy", "jax"])
+def placed(request):
+    """Run the test once with its arrays on the host and once on XLA."""
+    with npx.backend(request.param):
+        yield request.param
+
+
+@pytest.fixture
+def numpy_mode():
+    """NumPy's dtypes, for the length of a test."""
+    npx.set_np(dtype=True)
+    yield
+    npx.reset_np()
 
 
 @pytest.fixture(autouse=True)
@@ -43,6 +58,6 @@ def found(monkeypatch):
         return compute
 
     monkeypatch.setattr(tracing, "rolled", rolled)
-    monkeypatch.setattr(roll_loops, "EQUATIONS", 8)
-    monkeypatch.setattr(roll_loops, "FUSIBLE_EQUATIONS", 0)
+    monkeypatch.setattr(roll_loops, "MIN_EQNS", 8)
+    monkeypatch.setattr(roll_loops, "MAX_FUSIBLE_EQNS", 0)
     return seen

@@ -9,9 +9,9 @@ are compared.
 import copy
 
 import numpy as onp
+from internals import Handle
 
 from npcompat import np, npx
-from npcompat._internal.core.handle import Handle
 
 MODES = ("jax", "numpy", "jit")
 

@@ -4,9 +4,9 @@ for prediction.
 
 import numpy as onp
 import pytest
+from internals import REGISTRY
 
 from npcompat import amp, autograd, gluon, np, npx
-from npcompat._internal.core.op import REGISTRY
 from npcompat.gluon import nn
 
 RANDOM = onp.random.RandomState(6)

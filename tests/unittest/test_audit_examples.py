@@ -57,6 +57,7 @@ class Bar:
         pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(PROGRAMS))
 def test_the_compiled_steps_of_the_programs(name, monkeypatch):
     loop = Strict(8)

@@ -5,9 +5,9 @@ import json
 
 import numpy as onp
 import pytest
+from internals import DataFileError
 
 from npcompat import image, np, recordio
-from npcompat._internal.support.errors import DataFileError
 from npcompat.numpy_extension._image_layout import host_picture
 
 Image = pytest.importorskip("PIL.Image", reason="8-bit pictures are decoded and resized by Pillow")
@@ -39,48 +39,65 @@ def test_sizes_and_windows():
     onp.testing.assert_array_equal(image.HorizontalFlipAug(0)(x).asnumpy(), PICTURE)
 
 
-def test_colours():
-    wide = PICTURE.astype("float64")
-    x = host_picture(PICTURE.astype("float32"))
-    luma = wide @ LUMA
+WIDE = PICTURE.astype("float64")
+JITTERS = {  # an augmenter, and what it makes a picture more or less distant from
+    "brightness": (image.BrightnessJitterAug, onp.zeros_like(WIDE)),
+    "contrast": (image.ContrastJitterAug, onp.full_like(WIDE, (WIDE @ LUMA).mean())),
+    "saturation": (image.SaturationJitterAug, onp.repeat((WIDE @ LUMA)[..., None], 3, -1)),
+}
 
-    def factors(augmenter, of, base):
-        """By which number the distance from a base was multiplied, in several calls."""
-        found = []
-        for _ in range(8):
-            far = abs(of - base) > 20
-            ratios = (augmenter(x).asnumpy() - base)[far] / (of - base)[far]
-            assert ratios.std() < 1e-3
-            found.append(ratios.mean())
-        return onp.array(found)
 
-    for augmenter, base in (
-        (image.BrightnessJitterAug(0.5), onp.zeros_like(wide)),
-        (image.ContrastJitterAug(0.5), onp.full_like(wide, luma.mean())),
-        (image.SaturationJitterAug(0.5), onp.repeat(luma[..., None], 3, -1)),
-    ):
-        found = factors(augmenter, wide, base)
-        assert len(set(found.round(6))) == 8 and 0.5 <= found.min() < 1 < found.max() <= 1.5
-    onp.testing.assert_allclose(
-        image.HueJitterAug(0.4)(x).asnumpy() @ LUMA, luma, rtol=1e-3, atol=0.1
-    )
-    eigvec = onp.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 0]])
-    added = image.LightingAug(2.0, [1.0, 10.0, 100.0], eigvec)(x).asnumpy() - wide
-    assert (
-        added.reshape(-1, 3).std(0).max() < 1e-3
-        and abs(added[0, 0, 2]) < 1e-3
-        and added[0, 0, 0] != 0
-    )
-    grey = image.RandomGrayAug(1)(x).asnumpy()
-    onp.testing.assert_allclose(grey[..., 1], wide @ [0.21, 0.72, 0.07], rtol=1e-5)
-    onp.testing.assert_array_equal(image.RandomGrayAug(0)(x).asnumpy(), wide)
-    normal = image.ColorNormalizeAug([1, 2, 3], [2, 2, 4])(x).asnumpy()
-    onp.testing.assert_allclose(normal, (wide - [1, 2, 3]) / [2, 2, 4], rtol=1e-5)
-    assert image.CastAug("float16")(x).dtype == "float16"
+@pytest.fixture
+def floats():
+    """The picture, in float32."""
+    return host_picture(PICTURE.astype("float32"))
+
+
+@pytest.mark.parametrize("name", JITTERS)
+def test_jitter_multiplies_the_distance_from_a_base_by_one_number_a_call(name, floats):
+    make, base = JITTERS[name]
+    augmenter, far = make(0.5), abs(WIDE - base) > 20
+    factors = []
+    for _ in range(8):
+        ratios = (augmenter(floats).asnumpy() - base)[far] / (WIDE - base)[far]
+        assert ratios.std() < 1e-3
+        factors.append(ratios.mean())
+    assert len(set(onp.round(factors, 6))) == 8
+    assert 0.5 <= min(factors) < 1 < max(factors) <= 1.5
+
+
+def test_a_negative_jitter_is_an_error():
     with pytest.raises(
         ValueError, match="BrightnessJitterAug: expected a number that is not negative, got -1"
     ):
         image.BrightnessJitterAug(-1)
+
+
+def test_another_hue_keeps_the_luma(floats):
+    found = image.HueJitterAug(0.4)(floats).asnumpy()
+    onp.testing.assert_allclose(found @ LUMA, WIDE @ LUMA, rtol=1e-3, atol=0.1)
+
+
+def test_lighting_adds_one_colour_along_the_eigenvectors(floats):
+    eigvec = onp.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 0]])
+    added = image.LightingAug(2.0, [1.0, 10.0, 100.0], eigvec)(floats).asnumpy() - WIDE
+    assert added.reshape(-1, 3).std(0).max() < 1e-3
+    assert abs(added[0, 0, 2]) < 1e-3 and added[0, 0, 0] != 0
+
+
+def test_grey_pictures_are_as_frequent_as_asked_for(floats):
+    grey = image.RandomGrayAug(1)(floats).asnumpy()
+    onp.testing.assert_allclose(grey[..., 1], WIDE @ [0.21, 0.72, 0.07], rtol=1e-5)
+    onp.testing.assert_array_equal(image.RandomGrayAug(0)(floats).asnumpy(), WIDE)
+
+
+def test_colours_are_normalized_by_channel(floats):
+    found = image.ColorNormalizeAug([1, 2, 3], [2, 2, 4])(floats).asnumpy()
+    onp.testing.assert_allclose(found, (WIDE - [1, 2, 3]) / [2, 2, 4], rtol=1e-5)
+
+
+def test_a_cast_changes_the_dtype(floats):
+    assert image.CastAug("float16")(floats).dtype == "float16"
 
 
 def test_orders_and_dumps():

@@ -5,10 +5,9 @@ import weakref
 
 import numpy as onp
 import pytest
+from internals import AutogradError, tape
 
 from npcompat import autograd, np, npx
-from npcompat._internal.autograd import tape
-from npcompat._internal.support.errors import AutogradError
 
 PLACEMENT = "jax"
 

@@ -5,11 +5,16 @@ import re
 
 import numpy as onp
 import pytest
+from internals import (
+    REGISTRY,
+    DefinitionError,
+    InferenceError,
+    OperatorError,
+    op_serialization,
+    operator,
+)
 
 from npcompat import np, npx, ops, symbol
-from npcompat._internal.core.op import REGISTRY, operator
-from npcompat._internal.graph import op_serialization
-from npcompat._internal.support.errors import DefinitionError, InferenceError, OperatorError
 from npcompat.symbol import _files
 
 F = "float32"

@@ -6,9 +6,9 @@ from functools import partial
 
 import numpy as onp
 import pytest
+from internals import TracedValueError
 
 from npcompat import autograd, gluon, init, np, npx, ops
-from npcompat._internal.support.errors import TracedValueError
 from npcompat.gluon import nn, rnn
 from npcompat.test_utils import assert_almost_equal
 
@@ -197,6 +197,7 @@ def convolutional():
     return net
 
 
+@pytest.mark.slow
 def test_whole_steps_train_as_unpadded_ones():
     x, y = rows(11, 2, 6, 6), RNG.integers(0, 3, 11)
     loss, (net, twin) = gluon.loss.SoftmaxCrossEntropyLoss(), twins(convolutional)

@@ -57,6 +57,7 @@ def run(folder, backend="jax"):
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["auto", "jax"])
 def test_a_second_process_compiles_nothing(tmp_path, backend):
     folder = tmp_path / "programs"  # is made

@@ -143,3 +143,12 @@ def test_what_is_true_is_either_part(backend):
                 strict=True,
             ):
                 onp.testing.assert_array_equal(onp.asarray(mine), its, err_msg=name)
+
+
+@pytest.mark.parametrize("backend", ["jax", "numpy"])
+def test_the_magnitude_of_a_number_with_an_infinite_part_is_infinite(backend):
+    with npx.backend(backend):
+        z = onp.array(
+            [complex(onp.nan, onp.inf), complex(-onp.inf, onp.nan), 3 + 4j, complex(onp.nan, 1)]
+        )
+        assert onp.array_equal(np.abs(np.array(z)).asnumpy(), onp.abs(z), equal_nan=True)

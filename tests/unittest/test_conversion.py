@@ -3,10 +3,11 @@
 import io
 import subprocess
 import sys
+import warnings
 
 import numpy as onp
 import pytest
-from oracle import agrees
+from oracle import MODES, agrees
 
 from npcompat import np, npx
 
@@ -184,3 +185,103 @@ EDGES = {
 def test_edges_are_numpys(name):
     with npx.np_default_dtype():
         agrees(EDGES[name], A, modes=["jax", "numpy"])
+
+
+@pytest.mark.usefixtures("placed")
+def test_the_dtype_of_another_library_says_whether_elements_are_complex():
+    class Values(list):
+        dtype = complex
+
+    class Frame:
+        dtype = type("Kind", (), {"type": onp.complex128})
+
+    assert np.iscomplexobj(Values([1j])) and np.iscomplexobj(Frame()) and not np.isrealobj(Frame())
+    assert np.isrealobj(Values([1.0]))
+
+
+class Giving:
+    """An object whose `__array__` gives an array."""
+
+    def __init__(self, array):
+        self.array, self.asked = array, []
+
+    def __array__(self, dtype=None, copy=None):
+        self.asked.append(copy)
+        return self.array
+
+
+@pytest.mark.usefixtures("placed")
+def test_an_object_that_gives_an_array_of_ours_stands_for_it():
+    a = np.arange(3)
+    giving = Giving(a)
+    assert (
+        np.asarray(giving) is a
+        and np.array(giving, copy=True) is a
+        and giving.asked == [None, True]
+    )
+    b = np.zeros(3, int)
+    b[...] = giving
+    assert b.tolist() == [0, 1, 2]
+
+
+@pytest.mark.usefixtures("placed")
+def test_lists_that_hold_themselves():
+    rows = []
+    rows.append(rows)
+    assert np.array([rows, rows], dtype=object).shape[:2] == (2, 1)
+
+
+@pytest.mark.usefixtures("placed")
+def test_no_axis_is_the_least_that_an_array_can_have():
+    assert np.array([1, [2, 3]], object, ndmax=0).shape == ()
+    with pytest.raises(ValueError, match="maximum number of dimension"):
+        np.array([1, 2], ndmax=0)
+    with pytest.raises(ValueError, match="ndmin must be <= ndmax"):
+        np.array(1, ndmin=1, ndmax=0)
+
+
+@pytest.mark.usefixtures("placed")
+def test_a_list_within_itself_is_refused():
+    endless = [1]
+    endless.append(endless)
+    alone = []
+    alone.append(alone)
+    for given in (endless, alone):
+        with pytest.raises(ValueError, match="setting an array element with a sequence"):
+            np.array(given)
+
+
+@pytest.mark.usefixtures("placed")
+@pytest.mark.parametrize(
+    "dtype", [None, "float32", "float64", "int16", "complex64", "bool", "object", "U3"]
+)
+@pytest.mark.parametrize(
+    "data",
+    [
+        [1.5, 2],
+        [[1, 2.5], (3, 4)],
+        [],
+        [[], []],
+        [True, 0.5],
+        ((1j,), [2]),
+        [3.0, onp.float64(1)],
+        [2**63, 1],
+    ],
+)
+def test_arrays_of_lists_are_as_numpy_makes_them(data, dtype):
+    with npx.np_default_dtype(True), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what NumPy says of lost parts
+        for name in ("array", "asarray"):
+            modes = (
+                ("jax", "numpy") if dtype in ("object", "U3") else MODES
+            )  # these live on the host
+            agrees(lambda xp, function=name: getattr(xp, function)(data, dtype), modes=modes)
+
+
+@pytest.mark.usefixtures("placed")
+@pytest.mark.parametrize("data", [[1.5, 2], [[1, 2.5], (3, 4)], [], [[], []], [True, 0.5]])
+def test_floats_of_python_are_of_the_default_dtype(data):
+    assert np.array(data).dtype == np.asarray(data).dtype == "float32" and np.array(
+        data
+    ).shape == onp.shape(data)
+    assert np.array([*data, onp.ones(onp.shape(data)[1:])]).dtype == "float64"

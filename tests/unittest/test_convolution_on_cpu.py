@@ -3,6 +3,7 @@ and nothing else.
 """
 
 import itertools
+import math
 import random
 from collections import Counter
 from functools import partial
@@ -10,18 +11,10 @@ from functools import partial
 import jax
 import numpy as onp
 import pytest
+from internals import FEW, FITS, MUCH, TAPS, cpu_rewrites, product, rewritten
 from jax import lax
 
 from npcompat import autograd, np, npx
-from npcompat._internal.backend.jaxpr.cpu_convolution import (
-    FEW,
-    FITS,
-    MUCH,
-    TAPS,
-    as_product,
-    product,
-)
-from npcompat._internal.backend.jaxpr.cpu_rewrites import rewritten
 
 LAYOUTS = {1: ["NCW", "NWC"], 2: ["NCHW", "NHWC", "CNHW", "HWNC"], 3: ["NCDHW", "NDHWC"]}
 
@@ -98,6 +91,7 @@ def ways(options, kernel, lengths):
     ]
 
 
+@pytest.mark.slow
 def test_products_are_the_convolution():
     tried = Counter()
     for seed in range(70):
@@ -121,61 +115,97 @@ def test_products_are_the_convolution():
     assert len(tried) == 5 and min(tried.values()) > 3, tried
 
 
-def way(channels=4, filters=64, size=16, kernel=3, batch=8, dtype="float32", **options):
+on_cpu = pytest.mark.skipif(
+    jax.default_backend() != "cpu", reason="programs of another device are left as they are"
+)
+CONVOLUTION, SIDE_BY_SIDE, ADDED_UP, AS_THEY_LIE = (
+    "a convolution",
+    "a product of parts of the data, side by side",
+    "products by each element of the filters, added up",
+    "a product of data and filters as they lie",
+)
+
+
+def primitives(jaxpr):
+    for e in jaxpr.eqns:
+        yield e.primitive.name
+        for p in e.params.values():
+            if hasattr(getattr(p, "jaxpr", p), "eqns"):
+                yield from primitives(getattr(p, "jaxpr", p))
+
+
+def becomes(channels=4, filters=64, size=16, kernel=3, batch=8, dtype="float32", **options):
+    """What is run in place of a convolution of these sizes, seen from its program."""
     x = jax.ShapeDtypeStruct((batch, channels, size, size), dtype)
-    weight = jax.ShapeDtypeStruct(
-        (filters, channels // options.get("feature_group_count", 1), kernel, kernel), dtype
-    )
+    groups = options.get("feature_group_count", 1)
+    weight = jax.ShapeDtypeStruct((filters, channels // groups, kernel, kernel), dtype)
+    options = {"window_strides": (1, 1), "padding": [(kernel // 2, kernel // 2)] * 2, **options}
     with jax.enable_x64(True):
-        made = equation(
-            x,
-            weight,
-            **{"window_strides": (1, 1), "padding": [(kernel // 2, kernel // 2)] * 2, **options},
-        )
-    return as_product(x, weight, made.params)
+        made = jax.make_jaxpr(lambda x, w: lax.conv_general_dilated(x, w, **options))(x, weight)
+        ran = {*primitives(rewritten(made.jaxpr))}
+    assert ("dot_general" in ran) != ("conv_general_dilated" in ran)
+    if "conv_general_dilated" in ran:
+        return CONVOLUTION
+    return SIDE_BY_SIDE if "stack" in ran else ADDED_UP if "add" in ran else AS_THEY_LIE
 
 
+@on_cpu
 def test_few_channels_make_a_product():
-    assert way(FEW, 64) == way(FEW, FEW) == way(1, 1, dtype="float64") == "gathered"
-    assert way(64, FEW) == "scattered"
-    assert way(FEW + 1, FEW + 1) is None
-    assert way(4, 64, window_strides=(2, 2)) == "gathered"
-    assert way(64, 4, window_strides=(2, 2)) is None, "most of the products would be thrown away"
-    assert way(64, 4, lhs_dilation=(2, 2)) == "scattered"
-    assert way(4, 64, lhs_dilation=(2, 2)) is None, "most of what lies side by side would be zeros"
+    assert becomes(FEW, 64) == becomes(FEW, FEW) == SIDE_BY_SIDE
+    assert becomes(1, 1, dtype="float64") == SIDE_BY_SIDE
+    assert becomes(64, FEW) == ADDED_UP
+    assert becomes(FEW + 1, FEW + 1) == CONVOLUTION
 
 
+@on_cpu
+def test_a_product_is_made_where_little_of_it_is_thrown_away():
+    assert becomes(4, 64, window_strides=(2, 2)) == SIDE_BY_SIDE
+    assert becomes(64, 4, window_strides=(2, 2)) == CONVOLUTION, (
+        "most of the products would be thrown away"
+    )
+    assert becomes(64, 4, lhs_dilation=(2, 2)) == ADDED_UP
+    assert becomes(4, 64, lhs_dilation=(2, 2)) == CONVOLUTION, (
+        "most of what lies side by side would be zeros"
+    )
+
+
+@on_cpu
 def test_filters_and_results_of_one_element_make_a_product_of_any_channels():
     size, batch = 16, 8
     channels = MUCH // (2 * batch * size**2 * 64)
-    assert way(channels, 64, size, kernel=1, batch=batch) == "single"
-    assert way(channels - 1, 64, size, kernel=1, batch=batch) is None, "too little to compute"
-    assert (
-        way(256, 128, kernel=1, window_strides=(2, 2))
-        == way(256, 128, kernel=1, lhs_dilation=(2, 2))
-        == "single"
+    assert becomes(channels, 64, size, kernel=1, batch=batch) == AS_THEY_LIE
+    assert becomes(channels - 1, 64, size, kernel=1, batch=batch) == CONVOLUTION, (
+        "too little to compute"
     )
-    assert way(256, 128, kernel=1, window_strides=(2, 2), lhs_dilation=(2, 2)) is None
-    assert way(256, 128, size=8, kernel=8, padding=[(0, 0)] * 2) == "single", (
+    apart, spread = {"window_strides": (2, 2)}, {"lhs_dilation": (2, 2)}
+    assert becomes(256, 128, kernel=1, **apart) == AS_THEY_LIE
+    assert becomes(256, 128, kernel=1, **spread) == AS_THEY_LIE
+    assert becomes(256, 128, kernel=1, **apart, **spread) == CONVOLUTION
+    assert becomes(256, 128, size=8, kernel=8, padding=[(0, 0)] * 2) == AS_THEY_LIE, (
         "as where filters of one element are differentiated"
     )
-    assert way(4, 64, 512, kernel=1, batch=64) == "single", "nothing has to lie side by side"
+    assert becomes(4, 64, 512, kernel=1, batch=64) == AS_THEY_LIE, "nothing has to lie side by side"
 
 
-def test_what_is_large_or_has_another_form_is_left():
+@on_cpu
+def test_what_is_large_is_left():
     largest = FITS // (9 * 4 * 16 * 16 * 4)
-    assert way(4, batch=largest) == "gathered"
-    assert way(4, batch=largest + 1) is None
-    assert TAPS == 64
-    assert way(4, kernel=8) == "gathered"
-    assert way(4, kernel=9) is None
-    assert way(4, size=5, kernel=5, padding=[(0, 0)] * 2) is None, (
+    assert becomes(4, batch=largest) == SIDE_BY_SIDE
+    assert becomes(4, batch=largest + 1) == CONVOLUTION
+    longest = math.isqrt(TAPS)
+    assert becomes(4, kernel=longest) == SIDE_BY_SIDE
+    assert becomes(4, kernel=longest + 1) == CONVOLUTION
+
+
+@on_cpu
+def test_what_has_another_form_is_left():
+    assert becomes(4, size=5, kernel=5, padding=[(0, 0)] * 2) == CONVOLUTION, (
         "as where filters are differentiated"
     )
-    assert way(4, 64, feature_group_count=2) is None
-    assert way(4, dtype="float16") is None
-    assert way(4, batch=0) is None
-    assert way(4, preferred_element_type="float64") is None
+    assert becomes(4, 64, feature_group_count=2) == CONVOLUTION
+    assert becomes(4, dtype="float16") == CONVOLUTION
+    assert becomes(4, batch=0) == CONVOLUTION
+    assert becomes(4, preferred_element_type="float64") == CONVOLUTION
 
 
 @pytest.mark.parametrize("value", [onp.inf, onp.nan])
@@ -216,17 +246,7 @@ def of_five_by_five(x, weight, given):
     return y, by_data, by_filters
 
 
-def primitives(jaxpr):
-    for e in jaxpr.eqns:
-        yield e.primitive.name
-        for p in e.params.values():
-            if hasattr(getattr(p, "jaxpr", p), "eqns"):
-                yield from primitives(getattr(p, "jaxpr", p))
-
-
-@pytest.mark.skipif(
-    jax.default_backend() != "cpu", reason="programs of another device are left as they are"
-)
+@on_cpu
 def test_programs_have_products_eager_recorded_and_compiled(monkeypatch):
     made = []
 
@@ -235,7 +255,7 @@ def test_programs_have_products_eager_recorded_and_compiled(monkeypatch):
         made.append({*primitives(found)} & {"conv_general_dilated", "dot_general"})
         return found
 
-    monkeypatch.setattr("npcompat._internal.backend.jaxpr.cpu_rewrites.rewritten", noted)
+    monkeypatch.setattr(cpu_rewrites, "rewritten", noted)
     # Sizes that no other test has, so that nothing is compiled yet.
     x, weight = (
         np.array(onp.ones((2, 3, 11, 13), "float32")),

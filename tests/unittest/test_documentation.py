@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 import test_registry
+from internals import REGISTRY
 from registry_cases import CASES
 
 import npcompat
 from npcompat import autograd, gluon, np, npx, ops, symbol
-from npcompat._internal.core.op import REGISTRY
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

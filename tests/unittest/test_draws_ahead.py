@@ -6,9 +6,9 @@ import copy
 import pickle
 
 import pytest
+from internals import prefetched_draws
 
 from npcompat import np, npx
-from npcompat._internal.random import prefetched_draws
 
 DRAWS = {
     "uniform": lambda g: g.uniform(-1.0, 2.0),

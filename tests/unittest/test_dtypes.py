@@ -489,3 +489,11 @@ def test_python_integers_of_any_size_meet_arrays_as_in_numpy(name):
     for backend in ("jax", "numpy"):
         with npx.backend(backend), npx.np_default_dtype():
             assert outcome(np, np.array(u), np.array(f)) == wanted, backend
+
+
+@pytest.mark.parametrize("backend", ["jax", "numpy"])
+def test_any_byte_but_zero_is_true(backend):
+    with npx.backend(backend):
+        a, b = (np.frombuffer(byte * 5, dtype=bool) for byte in (b"\xff", b"\x02"))
+        assert int(a.sum()) == 5
+        assert onp.array_equal(np.logical_and(a, b), onp.ones(5, bool))

@@ -2,13 +2,9 @@
 
 import numpy as onp
 import pytest
+from internals import AutogradError, DeferredInitializationError, ParameterFileError
 
 from npcompat import autograd, gluon, np, npx
-from npcompat._internal.support.errors import (
-    AutogradError,
-    DeferredInitializationError,
-    ParameterFileError,
-)
 
 PLACEMENT = "jax"
 

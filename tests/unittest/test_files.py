@@ -9,10 +9,10 @@ import stat
 
 import numpy as onp
 import pytest
+from internals import atomic_file
 from oracle import assert_alike
 
 from npcompat import np, npx
-from npcompat._internal.support import atomic_file
 
 ARRAYS = {
     "float32": onp.array([[1.5, -2.0], [onp.nan, 3.0]], dtype="float32"),

@@ -3,9 +3,9 @@ log.
 """
 
 import pytest
+from internals import Step, groups
 
 from npcompat import gluon, np, npx, symbol
-from npcompat._internal.core.fusion_groups import Step, groups
 
 E, B, I, R, C, O = "elementwise", "broadcast", "injective", "reduction", "complex", "opaque"
 

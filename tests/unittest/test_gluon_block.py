@@ -141,86 +141,98 @@ def test_blocks_in_lists_and_dicts_are_parts_of_a_block(tmp_path, capsys):
     assert net.heads["a"].weight.dtype == "float16"
 
 
-def test_blocks_come_in_the_order_of_their_definition(capsys):
-    class Mixed(gluon.HybridBlock):
-        """Blocks as attributes, in containers, as nameless children, and one that was a child after
-        it was in a list.
-        """
+class Mixed(gluon.HybridBlock):
+    """Blocks as attributes, in containers, as nameless children, and one that was a child after
+    it was in a list.
+    """
 
-        def __init__(self):
-            self.early = [nn.Identity()]
-            super().__init__()
-            self.stem = nn.Dense(2)
-            self.layers = [nn.Dense(3)]
-            self.norm = nn.LayerNorm()
-            self.heads = {"b": nn.Dense(4), "a": (nn.Dense(5), nn.Dense(6))}
-            self.register_child(nn.Flatten())
-            self.scale = gluon.Parameter("scale", shape=1)
-            self.late = []
-            self.output = nn.Dense(7)
-            self.layers.append(self.output)
-            self.late += [nn.Dense(8), self.stem]
+    def __init__(self):
+        self.early = [nn.Identity()]
+        super().__init__()
+        self.stem = nn.Dense(2)
+        self.layers = [nn.Dense(3)]
+        self.norm = nn.LayerNorm()
+        self.heads = {"b": nn.Dense(4), "a": (nn.Dense(5), nn.Dense(6))}
+        self.register_child(nn.Flatten())
+        self.scale = gluon.Parameter("scale", shape=1)
+        self.late = []
+        self.output = nn.Dense(7)
+        self.layers.append(self.output)
+        self.late += [nn.Dense(8), self.stem]
 
-        def forward(self, x):
-            for part in (
-                self.stem,
-                *self.layers[:1],
-                self.norm,
-                self.heads["b"],
-                *self.heads["a"],
-                *self.late[:1],
-            ):
-                x = part(x)
-            return self.output(x) * self.scale.data()
+    def forward(self, x):
+        for part in (
+            self.stem,
+            *self.layers[:1],
+            self.norm,
+            self.heads["b"],
+            *self.heads["a"],
+            *self.late[:1],
+        ):
+            x = part(x)
+        return self.output(x) * self.scale.data()
 
-    net = Mixed()
-    order = [
-        "early.0",
-        "stem",
-        "layers.0",
-        "output",
-        "norm",
-        "heads.b",
-        "heads.a.0",
-        "heads.a.1",
-        "2",
-        "late.0",
-    ]
-    with_parameters = [n for n in order if n not in ("early.0", "2")]
-    assert [line.split("(")[1].split(")")[0] for line in repr(net).splitlines()[1:-1]] == order
-    names = list(net.collect_params())
-    assert names[0] == "scale" and [
-        n.removesuffix(".weight") for n in names if n.endswith(".weight")
-    ] == [n for n in with_parameters if n != "norm"]
-    seen = []
+
+ORDER = [
+    "early.0",
+    "stem",
+    "layers.0",
+    "output",
+    "norm",
+    "heads.b",
+    "heads.a.0",
+    "heads.a.1",
+    "2",
+    "late.0",
+]
+"""The blocks of `Mixed`, in the order of their definition."""
+
+WITH_PARAMETERS = [name for name in ORDER if name not in ("early.0", "2")]
+
+
+def test_repr_lists_blocks_in_the_order_of_their_definition():
+    lines = repr(Mixed()).splitlines()[1:-1]
+    assert [line.split("(")[1].split(")")[0] for line in lines] == ORDER
+
+
+def test_parameters_are_collected_in_the_order_of_definition():
+    names = list(Mixed().collect_params())
+    weights = [n.removesuffix(".weight") for n in names if n.endswith(".weight")]
+    assert names[0] == "scale"
+    assert weights == [n for n in WITH_PARAMETERS if n != "norm"]
+
+
+def test_apply_visits_blocks_in_the_order_of_definition_and_the_whole_last():
+    net, seen = Mixed(), []
     net.apply(seen.append)
-    assert seen[:5] == [net.early[0], net.stem, net.layers[0], net.output, net.norm] and seen[
-        -2:
-    ] == [net.late[0], net]
+    assert seen[:5] == [net.early[0], net.stem, net.layers[0], net.output, net.norm]
+    assert seen[-2:] == [net.late[0], net]
+
+
+def test_summary_has_a_row_for_each_block_that_has_parameters(capsys):
+    net = Mixed()
     net.initialize()
     net.summary(np.ones((1, 2)))
-    rows = [
-        line.split(":")[0].strip() for line in capsys.readouterr().out.splitlines() if ": " in line
-    ]
-    assert sorted(rows) == sorted(with_parameters)
+    lines = [line for line in capsys.readouterr().out.splitlines() if ": " in line]
+    assert sorted([line.split(":")[0].strip() for line in lines]) == sorted(WITH_PARAMETERS)
+
+
+def test_what_is_deleted_and_defined_again_comes_last():
+    net = Mixed()
     del net.layers
     net.norm = None
     net.layers = [nn.Dense(9)]
     net.norm = nn.LayerNorm()
-    assert list(net._blocks()) == [
-        "early.0",
-        "stem",
-        "heads.b",
-        "heads.a.0",
-        "heads.a.1",
-        "2",
-        "late.0",
-        "output",
-        "layers.0",
-        "norm",
-    ]
-    again = copy.deepcopy(net)
-    assert list(again.collect_params()) == list(net.collect_params())
+    rest = [name for name in ORDER if name not in ("layers.0", "output", "norm")]
+    assert list(net._blocks()) == [*rest, "output", "layers.0", "norm"]
+    assert list(copy.deepcopy(net).collect_params()) == list(net.collect_params())
+
+
+def test_a_deep_copy_keeps_the_order_of_definition():
+    net = Mixed()
+    net.initialize()
+    net.summary(np.ones((1, 2)))
+    assert list(copy.deepcopy(net).collect_params()) == list(net.collect_params())
 
 
 def test_a_sequential_with_attributes_keeps_the_order_of_definition():

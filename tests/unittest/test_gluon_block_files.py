@@ -4,10 +4,10 @@ import os
 
 import numpy as onp
 import pytest
+from internals import ParameterFileError
 from networks import network
 
 from npcompat import init, np
-from npcompat._internal.support.errors import ParameterFileError
 from npcompat.gluon import nn
 
 

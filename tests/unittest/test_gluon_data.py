@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as onp
 import pytest
+from internals import streams
 
 from npcompat import gluon, np, npx
-from npcompat._internal.random import stream as streams
 from npcompat.gluon.data import batchify
 
 DATA = onp.arange(20, dtype="float32").reshape(10, 2)

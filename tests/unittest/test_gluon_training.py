@@ -8,10 +8,9 @@ import json
 import jax
 import numpy as onp
 import pytest
+from internals import Handle, Node
 
 from npcompat import autograd, gluon, init, lr_scheduler, np, npx
-from npcompat._internal.core.graph_node import Node
-from npcompat._internal.core.handle import Handle
 from npcompat.gluon import nn, rnn
 from npcompat.gluon.model_zoo.vision import BasicBlockV1, ResNetV1
 

@@ -14,6 +14,7 @@ from fractions import Fraction
 
 import numpy as onp
 import pytest
+from oracle import agrees
 
 from npcompat import autograd, np, npx
 
@@ -332,3 +333,37 @@ def test_what_is_asked_for_of_arrays_on_xla_in_a_dtype_of_the_host_is_computed_t
             total, shifted = np.sum(x, dtype=dtype), np.add(x, 1, dtype=dtype)
             assert total == 3 and type(total) is type(onp.sum(x.asnumpy(), dtype=dtype))
             assert shifted.dtype == dtype and shifted.tolist() == [2, 3]
+
+
+@pytest.mark.usefixtures("placed")
+def test_strings_of_each_dtype_have_memory_of_their_own():
+    first, second = onp.dtypes.StringDType(), onp.dtypes.StringDType()
+    a = np.array(["a", "b"], dtype=first)
+    assert a.astype(second, copy=False).dtype is second and np.asarray(a, dtype=first) is a
+    with pytest.raises(ValueError, match="Unable to avoid copy"):
+        np.array(a, copy=False, dtype=second)
+    missing = np.array(["a", onp.nan], dtype=onp.dtypes.StringDType(na_object=onp.nan))
+    assert np.array_equal(missing, missing.copy(), equal_nan=True)
+
+
+@pytest.mark.usefixtures("placed")
+def test_an_array_of_objects_that_holds_itself_has_a_text():
+    for xp in (np, onp):
+        a, b = xp.array(None, dtype=object), xp.array(None, dtype=object)
+        a[()], b[()] = b, a
+        assert (repr(a), str(a)) == (
+            "array(array(array(..., dtype=object), dtype=object), dtype=object)",
+            "...",
+        )
+        a[()] = None
+
+
+@pytest.mark.usefixtures("numpy_mode")
+def test_records_keep_what_lies_between_their_fields():
+    table = onp.zeros((3, 2), [("x", "f8"), ("y", "i4")])
+    assert (
+        agrees(
+            lambda np, a: np.insert(a[["y"]], 1, 5, axis=-1), table, modes=("jax", "numpy")
+        ).dtype
+        == table[["y"]].dtype
+    )

@@ -4,9 +4,9 @@ import io
 
 import numpy as onp
 import pytest
+from internals import pillow
 
 from npcompat import autograd, image, np, npx
-from npcompat._internal.backend import pillow
 from npcompat.numpy_extension._image_layout import host_picture
 
 Image = pytest.importorskip("PIL.Image", reason="pictures are encoded by Pillow")
@@ -101,7 +101,7 @@ def test_resizing_is_pillows_on_the_host_on_xla_and_compiled(interp):
         (np.array(PICTURE), image.imresize),
         (np.array(PICTURE), resize),
     ):
-        found = function(x, 9, 20, interp) if function is image.imresize else function(x)
+        found = function(x, 9, 20, interp) if function is image.imresize else function(x)  # type: ignore[call-arg]
         onp.testing.assert_array_equal(found.asnumpy(), expected)
     planes = [
         onp.asarray(Image.fromarray(PICTURE[:, :, c].astype("float32")).resize((9, 20), kind))

@@ -4,10 +4,10 @@ backends and compiled.
 
 import numpy as onp
 import pytest
+from internals import Value
 from oracle import agrees, assert_alike
 
 from npcompat import autograd, np, npx
-from npcompat._internal.core.handle import Value
 
 A = onp.arange(12.0).reshape(3, 4)
 I = onp.array([[3, 0], [1, 2]])
@@ -533,3 +533,34 @@ def test_an_operand_that_is_cast_is_written_through_its_copy(backend):
 def test_spaces_are_numpys(program):
     with npx.np_default_dtype():
         agrees(program)
+
+
+@pytest.mark.parametrize("backend", ["jax", "numpy"])
+def test_values_in_equal_steps_are_rounded_as_numpys(backend):
+    with npx.backend(backend), npx.np_default_dtype():
+        for arguments in (
+            (0, 49, 50),
+            (0.1, 0.7, 100),
+            (5, 5, 3),
+            (0, -7, 13),
+            (0, 10, 4, False),
+            (2, 3, 0),
+            (2, 3, 1),
+            (1j, 2 + 3j, 5),
+            (-5, 5, 101),
+            (-0.3, 0.9, 50),
+        ):
+            theirs = onp.linspace(*arguments)
+            assert onp.array_equal(np.linspace(*arguments).asnumpy(), theirs)
+            assert onp.array_equal(
+                np.linspace(*map(np.array, arguments[:2]), *arguments[2:]).asnumpy(), theirs
+            )
+        assert onp.array_equal(np.linspace(0, 49, 50, dtype=int).asnumpy(), onp.arange(50))
+
+
+@pytest.mark.usefixtures("placed")
+def test_iterators_of_a_broadcast_know_their_arrays():
+    a, b = np.zeros((2, 3)), np.ones(3)
+    together = np.broadcast(a, b)
+    assert together.iters[0].base is a and together.iters[1].base is b
+    assert [float(x) for x in together.iters[1]] == [1.0] * 6

@@ -7,10 +7,10 @@ import numpy as onp
 import pytest
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from internals import host_indexing
 from oracle import MODES, agrees, execute
 
 from npcompat import np, npx, sym
-from npcompat._internal.indexing import host
 
 PLACEMENT = "jax"
 
@@ -21,7 +21,7 @@ def size(request, monkeypatch):
     those elsewhere by programs.
     """
     if request.param == "large":
-        monkeypatch.setattr(host, "_SMALL", -1)
+        monkeypatch.setattr(host_indexing, "_SMALL", -1)
 
 
 CUBE = onp.arange(60.0).reshape(3, 4, 5)
@@ -516,3 +516,47 @@ def test_an_array_is_read_by_a_symbol_as_part_of_a_graph():
     assert type(read) is sym.Symbol
     (found,) = read.eval(i=np.array([2, 0]))
     assert found.tolist() == [3, 1]
+
+
+EMPTY = onp.zeros((0, 3), onp.int32)
+
+
+@pytest.mark.usefixtures("numpy_mode")
+def test_positions_are_looked_at_where_anything_is_read():
+    key = ([[0]], [-1], onp.array([False]), 0)
+    agrees(lambda np, a: a[key], onp.ones((0, 2, 1, 2)))
+    agrees(lambda np, a: a[:, 0, False], onp.ones((0, 0)))
+    agrees(lambda np, a: a.flat.__setitem__(slice(None, None, -1), np.ones(3)), EMPTY)
+
+
+@pytest.mark.usefixtures("numpy_mode")
+@pytest.mark.parametrize("key", [1, (-1,), (1, 0), (1, ...)])
+@pytest.mark.parametrize("new", [[1], [[1]]])
+def test_an_element_takes_no_sequence(key, new):
+    agrees(
+        lambda np, a: a.__setitem__(key, np.asarray(new)), onp.ones((3, 2) if key == (1, 0) else 3)
+    )
+
+
+@pytest.mark.usefixtures("numpy_mode")
+@pytest.mark.parametrize("mode", ["raise", "clip"])  # NumPy never returns from "wrap"
+def test_nothing_is_taken_from_nothing(mode):
+    for shape in ((1, 0, 0), (0, 2), (2, 0)):
+        agrees(lambda np, a: np.take(a, [2], 1, mode=mode), onp.zeros(shape), message=True)
+
+
+@pytest.mark.usefixtures("numpy_mode")
+def test_a_bool_takes_the_truth_of_one_element():
+    agrees(lambda np, a: a.__setitem__(-1, np.asarray([True])), onp.array([False, True]))
+
+
+@pytest.mark.usefixtures("numpy_mode")
+def test_records_are_written_at_positions_on_a_device():
+    records = onp.zeros(4, [("x", "f4"), ("y", "u1")])
+    with npx.backend("jax"):
+        a = np.array(records)
+        a[np.array([0, 2])] = 7
+        a[np.array([False, False, False, True])] = 9
+        assert a.tolist() == [(7.0, 7), (0.0, 0), (7.0, 7), (9.0, 9)]
+        with pytest.raises(OverflowError, match="out of bounds for uint8"):
+            a[(np.array([0, 2]),)] = -2

@@ -7,19 +7,24 @@ known.
 import contextlib
 
 import pytest
+from internals import (
+    REGISTRY,
+    Handle,
+    InferenceError,
+    OperatorError,
+    TensorType,
+    Trace,
+    capture,
+    handles,
+    infer,
+    substituted,
+)
 from registry_cases import CASES
 from registry_cases.case import samples
 from test_registry import codes, flat, given, main_dtype, quiet
 
 import npcompat.gluon  # declares operators, too
 from npcompat import np, npx, ops, symbol
-from npcompat._internal.compile.trace import Trace, capture
-from npcompat._internal.core.handle import Handle
-from npcompat._internal.core.op import REGISTRY
-from npcompat._internal.core.tensor_type import TensorType, substituted
-from npcompat._internal.dispatch import handles
-from npcompat._internal.dispatch.type_inference import infer
-from npcompat._internal.support.errors import InferenceError, OperatorError
 
 PLACEMENT = "jax"
 

@@ -5,11 +5,10 @@ import weakref
 
 import numpy as onp
 import pytest
+from internals import apply, from_function
 from oracle import both
 
 from npcompat import autograd, np, npx
-from npcompat._internal.core.op import from_function
-from npcompat._internal.dispatch.apply import apply
 
 PLACEMENT = "jax"
 

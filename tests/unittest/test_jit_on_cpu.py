@@ -4,10 +4,10 @@ import jax
 import jax.numpy as jnp
 import numpy as onp
 import pytest
+from internals import MANY, OFTEN, SHORT, rewritten
 
 import npcompat.numpy as np
 from npcompat import autograd, npx
-from npcompat._internal.backend.jaxpr.cpu_rewrites import MANY, OFTEN, SHORT, rewritten
 
 
 def _stored(function, *arrays):

@@ -7,10 +7,10 @@ import re
 import weakref
 
 import pytest
+from internals import CompileWarning
 from oracle import both
 
 from npcompat import autograd, np, npx
-from npcompat._internal.support.errors import CompileWarning
 
 PLACEMENT = "jax"
 

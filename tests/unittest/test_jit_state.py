@@ -6,14 +6,10 @@ import jax
 import numpy as onp
 import pytest
 from both_ways import NEEDED
+from internals import State, Stored, Value, _Program, fast_path, handles, version_of, writes
 from oracle import agrees, both
 
 from npcompat import autograd, np, npx
-from npcompat._internal.compile.jit import _Program
-from npcompat._internal.core.handle import Value
-from npcompat._internal.core.retained_outputs import State, Stored, version_of
-from npcompat._internal.dispatch import handles, writes
-from npcompat._internal.native import fast_path
 
 PLACEMENT = "jax"
 

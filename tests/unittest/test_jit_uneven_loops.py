@@ -6,10 +6,10 @@ import random
 
 import numpy as onp
 import pytest
+from internals import ragged_rounds, roll_loops, tracing
 from loops import check
 
 from npcompat import autograd, np, npx
-from npcompat._internal.backend.jaxpr import ragged_rounds, roll_loops, tracing
 
 
 @pytest.fixture

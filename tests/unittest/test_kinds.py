@@ -2,21 +2,22 @@
 
 import numpy as onp
 import pytest
-from numpy.lib.stride_tricks import sliding_window_view
-
-from npcompat import autograd, np, npx, ops
-from npcompat._internal.core import dtypes
-from npcompat._internal.core.op_kinds import (
+from internals import (
+    InferenceError,
+    OperatorError,
+    apply,
     binary,
     broadcast,
     convolution,
+    dtypes,
     for_axis,
     pooling,
     reduce_axis,
     unary,
 )
-from npcompat._internal.dispatch.apply import apply
-from npcompat._internal.support.errors import InferenceError, OperatorError
+from numpy.lib.stride_tricks import sliding_window_view
+
+from npcompat import autograd, np, npx, ops
 from npcompat.test_utils import assert_almost_equal
 
 

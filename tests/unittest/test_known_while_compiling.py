@@ -2,10 +2,9 @@
 
 import numpy as onp
 import pytest
+from internals import MOST_KNOWN, TracedValueError
 
 from npcompat import autograd, np, npx
-from npcompat._internal.dispatch.placement import MOST_KNOWN
-from npcompat._internal.support.errors import TracedValueError
 
 
 def same(function, *args):

@@ -8,10 +8,10 @@ whose shapes were found at its first call. Then batches of one and of none, and 
 
 import numpy as onp
 import pytest
+from internals import Handle
 from layer_cases import CASES
 
 from npcompat import autograd, gluon, np, npx, test_utils
-from npcompat._internal.core.handle import Handle
 from npcompat.gluon.model_zoo import vision
 
 MODULES = {"nn": gluon.nn, "rnn": gluon.rnn, "loss": gluon.loss, "zoo": vision}

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as onp
 import pytest
+from oracle import agrees
 
 from npcompat import np, npx
 
@@ -47,3 +48,7 @@ def test_modes_of_qr_in_old_programs_are_taken_with_a_warning(mode):
         *[x if isinstance(x, tuple) else (x,) for x in (found, expected)], strict=True
     ):
         onp.testing.assert_allclose(mine.asnumpy(), its, rtol=1e-6, atol=1e-12)
+
+
+def test_the_shape_of_fractions_without_elements_is_kept():
+    agrees(lambda np, a: np.linalg.pinv(a, rtol=onp.zeros((0, 2))), onp.zeros((0, 2, 3, 3)))

@@ -5,11 +5,10 @@ few programs.
 import jax.monitoring
 import numpy as onp
 import pytest
+from internals import REGISTRY, prefix_draws
 
 import npcompat
 from npcompat import autograd, gluon, init, np, npx
-from npcompat._internal.core.op import REGISTRY
-from npcompat._internal.random import prefix_draws
 
 DRAWS = {
     "exponential": lambda size, dtype: np.random.default_rng(5).standard_exponential(size, dtype),

@@ -4,10 +4,9 @@ for, and takes no memory before.
 
 import numpy as onp
 import pytest
+from internals import MOST_KNOWN, Unmade
 
 from npcompat import autograd, gluon, np, npx
-from npcompat._internal.core.retained_outputs import Unmade
-from npcompat._internal.dispatch.placement import MOST_KNOWN
 
 MUCH = MOST_KNOWN + 1
 

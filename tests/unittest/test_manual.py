@@ -5,9 +5,10 @@ declarations say.
 import re
 from pathlib import Path
 
+from internals import REGISTRY
+
 import npcompat.gluon  # declares operators, too
 from npcompat import ops
-from npcompat._internal.core.op import REGISTRY
 from npcompat.ops import _facts, _usage
 from npcompat.ops.__main__ import main
 from npcompat.ops._manual import manual, page, write

@@ -1,12 +1,13 @@
-"""What a boolean mask selects in compiled functions: NumPy is the oracle, of results and of what
-was written.
+"""What a boolean mask selects, in compiled functions above all: NumPy is the oracle, of results and
+of what was written.
 """
 
 import numpy as onp
 import pytest
+from internals import TracedValueError
+from oracle import agrees
 
 from npcompat import autograd, gluon, np, npx
-from npcompat._internal.support.errors import TracedValueError
 from npcompat.test_utils import assert_almost_equal
 
 RNG = onp.random.default_rng(0)
@@ -250,3 +251,65 @@ def test_the_shape_of_a_selection_shows_what_is_not_known():
         np.array(A)
     )
     assert str(seen) == "[((?, 5), 1, 'float32')]"
+
+
+@pytest.mark.usefixtures("numpy_mode")
+def test_a_mask_without_axes_selects():
+    for a in (onp.array(3.0), onp.array(0.5)):
+        agrees(lambda np, a: a[a > 1].sum(), a)
+        agrees(lambda np, a: a.__setitem__(a > 1, 7), a)
+
+
+@pytest.mark.usefixtures("numpy_mode")
+def test_one_axis_is_written_through_a_mask_of_all_axes():
+    for new in (onp.ones((1, 3)), onp.ones((1, 1))):
+        for key in (onp.array([True, True, True]), (onp.array([True, False, False]),)):
+            assert isinstance(
+                agrees(
+                    lambda np, a: a.__setitem__(key, np.asarray(new)), onp.arange(3.0), message=True
+                ),
+                TypeError,
+            )
+
+
+@pytest.mark.usefixtures("numpy_mode")
+def test_parts_that_a_mask_selects_are_not_enlarged():
+    for mask in ([False, False], [True, False]):
+        agrees(lambda np, a: a.__setitem__(onp.array(mask), np.ones((2, 3))), onp.zeros((2, 1, 3)))
+        agrees(
+            lambda np, a, m: a.__setitem__(m, np.ones((1, 3))),
+            onp.zeros((2, 1, 3)),
+            onp.array(mask),
+        )
+
+
+@pytest.mark.usefixtures("numpy_mode")
+@pytest.mark.parametrize("shape", [(3,), (0,), (1, 4), (3, 2), (0, 5), (3, 0), (2, 3, 4)])
+def test_masks_of_no_length_select_nothing(shape):
+    masks = [(0,), (0, 0), (shape[0], 0), (0, shape[-1]), (0, 5), (5, 0)]
+    for mask in [onp.zeros(m, bool) for m in masks if len(m) <= len(shape)]:
+        for new in (1, onp.ones(0), onp.ones((1,) * len(shape))):
+
+            def write(np, a, m, new=new):
+                a[m] = np.asarray(new) if isinstance(new, onp.ndarray) else new
+
+            agrees(write, onp.ones(shape), mask)
+        agrees(lambda np, a, m: [a[m], a[m, ...]], onp.ones(shape), mask)
+
+
+@pytest.mark.usefixtures("numpy_mode")
+def test_nothing_is_cast_where_a_mask_selects_nothing():
+    record = onp.zeros((), [("x", "f8"), ("y", "i4")])
+    agrees(
+        lambda np, a, r: a.__setitem__(np.zeros((0, 3), bool), r),
+        onp.zeros((0, 3), int),
+        record,
+        modes=("jax", "numpy"),
+    )
+    found = agrees(
+        lambda np, a, r: a.flat.__setitem__(slice(None), np.ones(2, r.dtype)),
+        onp.zeros((0, 3), int),
+        record,
+        modes=("jax", "numpy"),
+    )
+    assert isinstance(found, TypeError)

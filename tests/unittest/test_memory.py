@@ -3,6 +3,7 @@
 import copy
 import ctypes
 import pickle
+import sys
 import weakref
 
 import numpy as onp
@@ -52,7 +53,7 @@ def test_fields_that_do_not_fit():
 
 
 def test_states_are_those_of_numpys_pickles():
-    _, _, state = onp.arange(6, dtype="int16").reshape(2, 3).__reduce__()
+    _, _, state = onp.arange(6, dtype="int16").reshape(2, 3).__reduce__()  # type: ignore[str-unpack]
     x = np.zeros(1)
     x.__setstate__(state)
     assert x.dtype == "int16" and x.strides == (6, 2) and x.tolist() == [[0, 1, 2], [3, 4, 5]]
@@ -283,3 +284,105 @@ def test_a_view_is_not_resized(backend):
         v.resize(5)
     with pytest.raises(ValueError, match="negative dimensions not allowed"):
         a.resize(-1)
+
+
+@pytest.mark.usefixtures("placed")
+def test_dtype_is_set_as_a_view_reads():
+    a = np.arange(2, dtype="int32")
+    a.dtype = "int16"
+    assert a.tolist() == [0, 0, 1, 0]
+    base = np.arange(4, dtype="int32")
+    view = base[1:3]
+    view.dtype = "int16"
+    view[0] = 9
+    assert base.tolist() == [0, 9, 2, 3]
+
+
+@pytest.mark.usefixtures("placed")
+def test_strides_of_a_view_are_set_with_a_warning():
+    base = np.arange(6)
+    view = base[:3]
+    with pytest.warns(DeprecationWarning, match="strides"):
+        view.strides = (16,)
+    assert view.tolist() == [0, 2, 4]
+    owner = np.ones((2, 2), "int64")
+    with (
+        pytest.warns(DeprecationWarning, match="strides"),
+        pytest.raises(NotImplementedError, match="owns its memory"),
+    ):
+        owner.strides = (8, 16)
+
+
+@pytest.mark.usefixtures("placed")
+def test_strided_views_may_begin_at_any_byte():
+    theirs = onp.arange(6, dtype="int16")
+    ours = np.array(theirs)
+    view = np.lib.stride_tricks.as_strided(ours, (3,), (3,))
+    expected = onp.lib.stride_tricks.as_strided(theirs, (3,), (3,))
+    assert view.tolist() == expected.tolist()
+    view[1] = 300
+    expected[1] = 300
+    assert ours.tolist() == theirs.tolist()
+
+
+def test_overlapping_views_are_written_on_the_host_only(placed):
+    view = np.lib.stride_tricks.sliding_window_view(np.arange(4), 2, writeable=True)
+    assert view.flags.writeable is (placed == "numpy")
+
+
+@pytest.mark.usefixtures("placed")
+def test_resize_refuses_what_is_referred_to_elsewhere():
+    a = np.zeros(2)
+    other = a
+    with pytest.raises(ValueError, match="cannot resize an array that references"):
+        a.resize(3)
+    del other
+    a.resize(3)
+    assert a.shape == (3,)
+
+
+@pytest.mark.usefixtures("placed")
+def test_the_size_of_an_array_counts_its_elements():
+    a = np.ones(100)
+    assert sys.getsizeof(a) > a.nbytes > sys.getsizeof(a[:])
+
+
+@pytest.mark.usefixtures("placed")
+def test_scalars_have_no_memory_to_share():
+    with pytest.raises(ValueError, match="Unable to avoid copy"):
+        np.array(np.ones(2)[0], copy=False)
+
+
+@pytest.mark.usefixtures("placed")
+def test_what_is_read_from_bytes_stays_read_only():
+    found = np.frombuffer(b"\x01\x02", "u1")
+    assert found.tolist() == [1, 2]
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        found.setflags(write=True)
+    np.frombuffer(bytearray(2), "u1")[0] = 1
+
+
+@pytest.mark.usefixtures("placed")
+def test_an_export_to_a_device_that_does_not_exist_is_a_buffer_error():
+    with pytest.raises(BufferError):
+        np.arange(5).__dlpack__(dl_device=(10, 0))
+
+
+@pytest.mark.usefixtures("placed")
+def test_arrays_say_that_they_have_no_address():
+    a = np.ones(3)
+    for name in ("__array_interface__", "__array_struct__"):
+        assert hasattr(np.ndarray, name) and not hasattr(a, name)
+        with pytest.raises(NotImplementedError, match="has no address; take that of `a.asnumpy"):
+            getattr(a, name)
+    assert onp.asarray(a).flags.writeable and onp.asarray(a).tolist() == [1, 1, 1]
+
+
+@pytest.mark.usefixtures("numpy_mode")
+def test_dlpack_of_every_version():
+    from npcompat import np
+
+    for backend in ("numpy", "jax"):
+        with npx.backend(backend):
+            for version in (None, (0, 0), (1, 0), (2, 0)):
+                assert np.ones(3).__dlpack__(max_version=version) is not None

@@ -11,7 +11,7 @@ import numpy as onp
 import pytest
 from names_expected import SIGNATURES
 
-from npcompat import np
+from npcompat import np, npx
 
 
 def public(space):
@@ -168,3 +168,22 @@ def test_numpys_methods_take_by_name_and_position_more_than_their_signatures_sho
         assert a.searchsorted(v=1) == 1 and a.dot(b=a) == 5
         a.setflags(False)
         assert not a.flags.writeable
+
+
+def test_removed_names_give_numpys_advice():
+    with pytest.raises(AttributeError, match="deprecated alias for the builtin"):
+        np.float
+
+
+def test_the_inspection_namespace_knows_its_devices():
+    with pytest.raises(ValueError, match="Device not understood"):
+        np.__array_namespace_info__().dtypes(device="abacus")
+
+
+@pytest.mark.usefixtures("placed")
+def test_the_first_device_of_a_kind_is_equal_to_its_name():
+    assert (
+        np.ones(1).device == "cpu" == npx.cpu()
+        and np.__array_namespace_info__().devices()[0] == "cpu"
+    )
+    assert npx.cpu(1) != "cpu" and npx.cpu(1) == "cpu(1)" and {npx.cpu(): 1}["cpu"] == 1

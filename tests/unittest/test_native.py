@@ -8,7 +8,6 @@ import itertools
 import operator
 import os
 import shutil
-import subprocess
 import sys
 import sysconfig
 import tracemalloc
@@ -17,12 +16,9 @@ import warnings
 import numpy as onp
 import pytest
 from both_ways import KINDS, NEEDED, attempted, described, operands
+from internals import REGISTRY, apply, apply_module, fast_path
 
 from npcompat import autograd, np, npx
-from npcompat._internal.core.op import REGISTRY
-from npcompat._internal.dispatch import apply as _apply
-from npcompat._internal.dispatch.apply import apply
-from npcompat._internal.native import fast_path
 
 UFUNCS = sorted(
     name for name, op in REGISTRY.items() if op.ufunc is not None and op.name.startswith("_npi_")
@@ -42,41 +38,31 @@ def test_it_is_compiled_where_there_is_a_compiler():
     )
 
 
+ON_BOTH = ("add", "divide", "less", "equal")
+ON_THE_HOST = (*ON_BOTH, "matmul", "divmod", "left_shift", "maximum")
+
+
 @NEEDED
-@pytest.mark.parametrize("backend", ["numpy", "jax"])
+@pytest.mark.parametrize(
+    ("backend", "name"),
+    [*itertools.product(["numpy"], ON_THE_HOST), *itertools.product(["jax"], ON_BOTH)],
+)
 @pytest.mark.parametrize("policy", ["float32", "numpy"])
-def test_operators(backend, policy):
-    given = operands(backend)
-    short_names = (
-        [name for name in given if name not in ("float64", "complex64", "objects")]
-        if backend == "jax"
-        else list(given)
-    )
-    names = [
-        "_npi_add",
-        "_npi_divide",
-        "_npi_less",
-        "_npi_equal",
-        "_npi_matmul",
-        "_npi_divmod",
-        "_npi_left_shift",
-        "_npi_maximum",
-    ]
-    names = names if backend == "numpy" else names[:4]
+def test_operators(backend, name, policy):
+    op, given = REGISTRY[f"_npi_{name}"], operands(backend)
+    first = second = list(given)
+    if backend == "jax":
+        second = [kind for kind in given if kind not in ("float64", "complex64", "objects")]
+        first = second[:8]
     with npx.backend(backend), npx.np_default_dtype(policy == "numpy"):
-        for name in names:
-            op = REGISTRY[name]
-            for a, b in itertools.product(
-                given if backend == "numpy" else short_names[:8], short_names
-            ):
-                args = given[a], given[b]
-                if has_axes(op) and any([type(x) is int for x in args]):
-                    continue  # NumPy looks at the axes first, the whole way whether the number fits
-                ways = attempted(apply, op, args), attempted(_apply._whole, op, args)
-                told = (
-                    1 if has_axes(op) and not isinstance(ways[0][0], type) else 2
-                )  # what BLAS warns of depends on where operands lie
-                assert ways[0][:told] == ways[1][:told], (name, a, b)
+        for a, b in itertools.product(first, second):
+            args = given[a], given[b]
+            if has_axes(op) and any([type(x) is int for x in args]):
+                continue  # NumPy looks at the axes first, the whole way whether the number fits
+            short, whole = attempted(apply, op, args), attempted(apply_module._whole, op, args)
+            # what BLAS warns of depends on where operands lie
+            told = 1 if has_axes(op) and not isinstance(short[0], type) else 2
+            assert short[:told] == whole[:told], (a, b)
 
 
 @NEEDED
@@ -92,7 +78,7 @@ def test_each_ufunc(name):
             args = tuple([given[kind] for kind in kinds])
             if has_axes(op) and "300" in kinds:
                 continue
-            assert attempted(apply, op, args) == attempted(_apply._whole, op, args), kinds
+            assert attempted(apply, op, args) == attempted(apply_module._whole, op, args), kinds
 
 
 @NEEDED
@@ -256,7 +242,7 @@ def test_elements_and_views(backend):
 
 
 @NEEDED
-@pytest.mark.parametrize("backend", ["numpy", "jax", "auto"])
+@pytest.mark.parametrize("backend", ["numpy", pytest.param("jax", marks=pytest.mark.slow), "auto"])
 def test_writing(backend):
     whole = vars(Indexed)["__setitem__"].__wrapped__
     given = operands(backend)
@@ -428,29 +414,6 @@ def test_nothing_is_leaked(backend):
     )
 
 
-def test_the_whole_way_alone_is_enough():
-    """Without the compiled part, everything is as it is with it."""
-    tests = ["test_indexing.py", "test_dispatch.py", "test_native.py"]
-    environment = os.environ | {"NPCOMPAT_NATIVE": "0"}
-    if os.environ.get("NPCOMPAT_NATIVE") == "0":
-        pytest.skip("it is left out already")
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:xdist",
-        "-p",
-        "no:cacheprovider",
-        *tests,
-    ]
-    done = subprocess.run(
-        command, cwd=os.path.dirname(__file__), env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
-
-
 @NEEDED
 def test_wrong_use_is_an_error():
     native = fast_path.native
@@ -588,6 +551,7 @@ def test_results_are_written_into_arrays_by_the_short_way():
             c.backward()
 
 
+@pytest.mark.slow
 @NEEDED
 @pytest.mark.parametrize("backend", ["numpy", "jax", "auto"])
 def test_what_is_recorded(backend):
@@ -658,6 +622,6 @@ def test_what_is_recorded(backend):
             ):
                 ways = (
                     gradients(apply, name, kinds),
-                    gradients(_apply._whole, name, kinds),
+                    gradients(apply_module._whole, name, kinds),
                 )
                 assert ways[0] == ways[1], (name, kinds)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as onp
 import pytest
+from internals import REGISTRY
 
 from npcompat import np, npx
-from npcompat._internal.core.op import REGISTRY
 from npcompat.ops import _numpy_names
 from npcompat.ops.__main__ import main
 from npcompat.ops._numpy_names import MEANINGS, SPACES, Tried

@@ -328,3 +328,12 @@ def test_poly1d_takes_what_numpys_takes():
             p.default for p in inspect.signature(theirs).parameters.values()
         ], name
     assert {n for n in dir(onp.poly1d) if not n.startswith("_")} <= set(dir(np.poly1d))
+
+
+@pytest.mark.usefixtures("placed")
+@pytest.mark.parametrize("options", [{}, {"precision": 3}, {"floatmode": "fixed"}])
+def test_coefficients_of_polynomials_are_printed_as_numpys(options):
+    values = [0.5, 1 / 7, 1e8 / 7, onp.nan]
+    with onp.printoptions(**options):
+        ours, theirs = [module.polynomial.Polynomial(onp.array(values)) for module in (np, onp)]
+        assert f"{ours:ascii}" == f"{theirs:ascii}" and ours._repr_latex_() == theirs._repr_latex_()

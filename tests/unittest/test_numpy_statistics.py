@@ -4,6 +4,7 @@ derivatives, convolution.
 
 import operator
 import warnings
+from fractions import Fraction
 
 import numpy as onp
 import pytest
@@ -574,3 +575,11 @@ def test_a_dtype_that_drops_imaginary_parts_warns(backend, name):
                     )
     function(np.array(x), dtype="c16")
     function(np.array(x.real), dtype="i4" if name != "nanmean" else "f8")
+
+
+@pytest.mark.usefixtures("placed")
+def test_quantiles_of_fractions_are_fractions():
+    halves = [Fraction(i, 2) for i in range(8)]
+    assert np.percentile(halves, Fraction(50)) == Fraction(7, 4) and np.quantile(
+        [1, 2], Fraction(1, 2)
+    ) == Fraction(3, 2)

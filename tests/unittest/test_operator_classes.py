@@ -2,9 +2,9 @@
 
 import numpy as onp
 import pytest
+from internals import DefinitionError, OperatorError
 
 from npcompat import autograd, gluon, np, npx, operator, symbol
-from npcompat._internal.support.errors import DefinitionError, OperatorError
 
 
 class Softmax(operator.CustomOp):
@@ -164,7 +164,7 @@ def test_bad_calls_are_refused():
     with pytest.raises(ValueError, match="SoftmaxProp has the name already"):
         operator.register("test_softmax")(type("Other", (operator.CustomOpProp,), {}))
     with pytest.raises(TypeError, match="expected a subclass of CustomOpProp"):
-        operator.register("test_other")(Softmax)
+        operator.register("test_other")(Softmax)  # type: ignore[type-var]
     with pytest.raises(
         ValueError, match="req: expected 'null', 'write', 'inplace' or 'add', got 'put'"
     ):

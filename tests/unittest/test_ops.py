@@ -4,12 +4,10 @@ import json
 
 import numpy as onp
 import pytest
+from internals import REGISTRY, DefinitionError, Kernel, OperatorError, apply, from_function
 
 import npcompat.gluon  # declares operators, too
 from npcompat import autograd, np, npx, ops
-from npcompat._internal.core.op import REGISTRY, Kernel, from_function
-from npcompat._internal.dispatch.apply import apply
-from npcompat._internal.support.errors import DefinitionError, OperatorError
 
 assert npcompat.gluon
 

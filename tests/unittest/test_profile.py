@@ -5,9 +5,9 @@ import os
 
 import numpy as onp
 import pytest
+from internals import modes
 
 from npcompat import autograd, gluon, np, npx
-from npcompat._internal.core import modes
 from npcompat.gluon import nn
 
 BACKENDS = ("numpy", "jax")

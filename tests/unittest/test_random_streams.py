@@ -7,10 +7,10 @@ import pickle
 import jax
 import numpy as onp
 import pytest
+from internals import threefry
 from jax.extend.random import threefry_2x32
 
 from npcompat import np, npx
-from npcompat._internal.backend.jax.random import threefry
 
 KINDS = ["MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"]
 NO_FUNCTIONS_IN_C = ("capsule", "cffi", "ctypes")

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as onp
 import pytest
+from internals import DataFileError
 
 from npcompat import gluon, np, recordio
-from npcompat._internal.support.errors import DataFileError
 from npcompat.recordio import IRHeader, MXIndexedRecordIO, MXRecordIO
 
 MAGIC = struct.pack("<I", 0xCED7230A)

@@ -11,22 +11,18 @@ import contextlib
 import sys
 import warnings
 import zlib
+from typing import Any, NamedTuple
 
 import jax
 import numpy as onp
 import pytest
+from internals import REGISTRY, Handle, Trace, capture, handles, host, xla
 from oracle import public
 from registry_cases import CASES
 from registry_cases.case import INTS, as_dtype, samples
 
 import npcompat.gluon  # declares operators, too
 from npcompat import autograd, np, npx, test_utils
-from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.backend.numpy import runtime as host
-from npcompat._internal.compile.trace import Trace, capture
-from npcompat._internal.core.handle import Handle
-from npcompat._internal.core.op import REGISTRY
-from npcompat._internal.dispatch import handles
 
 PLACEMENT = "jax"
 pytestmark = [  # what is said of nothing, and of nan only
@@ -422,73 +418,118 @@ def central_differences(case, sample, position, step=1e-6):
     return found
 
 
+class Check(NamedTuple):
+    """A sample, the positions of its operands that are differentiated, and the central difference
+    at each.
+    """
+
+    sample: Any
+    wanted: list[int]
+    expected: list[onp.ndarray]
+
+
+def checks_of(case, layouts):
+    """The samples of a case in some layouts that are differentiated; in all where none are named."""
+    with placed_as(case), quiet():
+        return [
+            Check(sample, wanted, [central_differences(case, sample, p) for p in wanted])
+            for sample, wanted in differentiated(case)
+            if layouts is None or sample.layout in layouts
+        ]
+
+
+def placed_as(case):
+    """Arrays are on the host, where nothing is compiled, if the case runs there."""
+    return npx.backend("numpy" if case.on_host else "jax")
+
+
+def assert_central_differences(case, check, grads, where):
+    for grad, difference in zip(grads, check.expected, strict=True):
+        test_utils.assert_almost_equal(
+            grad,
+            difference,
+            1e-5 * case.loose,
+            1e-6 * case.loose,
+            names=(
+                f"{case.name}, {check.sample.layout}, {where}: gradient",
+                "central difference",
+            ),
+        )
+
+
+def assert_gradients_inside_a_compiled_function(case, checks):
+    """All samples in one program, which records and differentiates."""
+
+    @npx.jit
+    def backward_inside(batch):
+        return [
+            gradients_of(case, arrays, check.wanted)
+            for check, arrays in zip(checks, batch, strict=True)
+        ]
+
+    found = backward_inside([given(check.sample) for check in checks]) if checks else []
+    for check, grads in zip(checks, found, strict=True):
+        assert_central_differences(case, check, grads, "backward inside npx.jit")
+
+
+def assert_gradients_of_eager_calls(case, check, where="eager"):
+    grads = gradients_of(case, given(check.sample), check.wanted)
+    assert_central_differences(case, check, grads, where)
+
+
+def assert_gradients_through_a_compiled_function(case, check):
+    """The function is compiled; it is recorded as one operator."""
+    whole = npx.jit(lambda arrays: heads_of(case, arrays))
+    grads = gradients_of(case, given(check.sample), check.wanted, lambda _, arrays: whole(arrays))
+    assert_central_differences(case, check, grads, "through npx.jit")
+
+
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
 def test_gradients(name):
+    """Of all cases inside compiled functions, and of the first one in every way."""
     for i, case in enumerate(CASES[name]):
         if case.grad == ():
             continue
-        checks = []
-        with npx.backend("numpy" if case.on_host else "jax"), quiet():
-            for sample, wanted in differentiated(case):
-                if i == 0 or sample.layout in ("ordinary", "view"):
-                    checks.append(
-                        (sample, wanted, [central_differences(case, sample, p) for p in wanted])
-                    )
-
-        def confirm(grads, sample, expected, where):
-            for grad, difference in zip(grads, expected, strict=True):
-                test_utils.assert_almost_equal(
-                    grad,
-                    difference,
-                    1e-5 * case.loose,
-                    1e-6 * case.loose,
-                    names=(f"{name}, {sample.layout}, {where}: gradient", "central difference"),
-                )
-
-        @npx.jit
-        def backward_inside(batch):
-            return [
-                gradients_of(case, arrays, wanted)
-                for (_, wanted, _), arrays in zip(checks, batch, strict=True)
-            ]
-
-        for (sample, _, expected), grads in zip(
-            checks, backward_inside([given(s) for s, _, _ in checks]) if checks else [], strict=True
-        ):
-            confirm(grads, sample, expected, "backward inside npx.jit")
-        for sample, wanted, expected in checks[: i == 0]:
-            confirm(gradients_of(case, given(sample), wanted), sample, expected, "eager")
-            whole = npx.jit(lambda arrays: heads_of(case, arrays))
-            confirm(
-                gradients_of(case, given(sample), wanted, lambda _, arrays: whole(arrays)),
-                sample,
-                expected,
-                "through npx.jit",
-            )
+        checks = checks_of(case, None if i == 0 else ("ordinary", "view"))
+        assert_gradients_inside_a_compiled_function(case, checks)
+        for check in checks[:1] if i == 0 else ():
+            assert_gradients_of_eager_calls(case, check)
+            assert_gradients_through_a_compiled_function(case, check)
             if case.on_host:
                 with npx.backend("numpy"):
-                    confirm(gradients_of(case, given(sample), wanted), sample, expected, "host")
+                    assert_gradients_of_eager_calls(case, check, "host")
 
 
-@pytest.mark.parametrize("name", SECOND)
-def test_second_order(name):
-    """The gradient of a gradient is what JAX makes of the operator's compute: a Hessian times a
-    vector.
+class Recorded(NamedTuple):
+    """One recorded call: its node, the values of the node's operands, and which of them are the
+    operands that are differentiated.
     """
-    case = next(c for c in CASES[name] if c.second)
-    sample, wanted = next(differentiated(case))
-    with npx.backend("numpy" if case.on_host else "jax"):
+
+    node: Any
+    operands: list[Any]
+    positions: list[int]
+    head: onp.ndarray
+
+
+def recorded(case, sample, wanted):
+    with placed_as(case):
         arrays = given(sample)
         for p in wanted:
             arrays[p].attach_grad()
         with autograd.record():
             out = flat(case.call(np, *arrays))[0]
     node = handles.read(out).node
-    operands, leaves = [v.payload for v in node.inputs], [v.node for v in node.inputs]
-    positions = [leaves.index(handles.read(arrays[p]).node) for p in wanted]
-    head = head_of(name, 0, out)
-    rng = onp.random.default_rng(zlib.crc32(name.encode()))
-    directions = [rng.uniform(-1, 1, arrays[p].shape) for p in wanted]
+    leaves = [v.node for v in node.inputs]
+    return Recorded(
+        node,
+        [v.payload for v in node.inputs],
+        [leaves.index(handles.read(arrays[p]).node) for p in wanted],
+        head_of(case.name, 0, out),
+    )
+
+
+def hessian_times(case, sample, wanted, head, directions):
+    """The gradient of the gradient along some directions, by npcompat, compiled."""
 
     @npx.jit
     def twice(arrays):
@@ -506,22 +547,43 @@ def test_second_order(name):
         total.backward()
         return [arrays[p].grad for p in wanted]
 
-    found = twice(given(sample))
-    assert node.op is REGISTRY[name], f"{name}: the case's last operator is {node.op.name}"
-    compute = xla.function(node.op, node.attrs)
+    return twice(given(sample))
+
+
+def hessian_times_by_jax(call, points, directions):
+    """The same of the operator's compute, by JAX."""
+    compute = xla.function(call.node.op, call.node.attrs)
+
+    def loss(*some):
+        rest = dict(zip(call.positions, some, strict=True))
+        found = compute(*[rest.get(i, jax.numpy.asarray(a)) for i, a in enumerate(call.operands)])
+        first = found if call.node.op.outputs == 1 else found[0]
+        return (first * jax.numpy.asarray(call.head)).sum()
+
     with jax.enable_x64(True):
-
-        def loss(*some):
-            rest = dict(zip(positions, some, strict=True))
-            found = compute(*[rest.get(i, jax.numpy.asarray(a)) for i, a in enumerate(operands)])
-            return ((found if node.op.outputs == 1 else found[0]) * jax.numpy.asarray(head)).sum()
-
-        points = tuple(jax.numpy.asarray(sample.arrays[p]) for p in wanted)
-        gradient = jax.grad(loss, argnums=tuple(range(len(wanted))))
-        expected = jax.jit(lambda at, along: jax.jvp(gradient, at, along)[1])(
-            points, tuple(map(jax.numpy.asarray, directions))
+        gradient = jax.grad(loss, argnums=tuple(range(len(points))))
+        return jax.jit(lambda at, along: jax.jvp(gradient, at, along)[1])(
+            tuple(map(jax.numpy.asarray, points)), tuple(map(jax.numpy.asarray, directions))
         )
-    for mine, e in zip(found, expected, strict=True):
+
+
+@pytest.mark.parametrize("name", SECOND)
+def test_second_order(name):
+    """The gradient of a gradient is what JAX makes of the operator's compute: a Hessian times a
+    vector.
+    """
+    case = next(c for c in CASES[name] if c.second)
+    sample, wanted = next(differentiated(case))
+    call = recorded(case, sample, wanted)
+    assert call.node.op is REGISTRY[name], (
+        f"{name}: the case's last operator is {call.node.op.name}"
+    )
+    points = [sample.arrays[p] for p in wanted]
+    rng = onp.random.default_rng(zlib.crc32(name.encode()))
+    directions = [rng.uniform(-1, 1, point.shape) for point in points]
+    found = hessian_times(case, sample, wanted, call.head, directions)
+    expected = hessian_times_by_jax(call, points, directions)
+    for mine, theirs in zip(found, expected, strict=True):
         test_utils.assert_almost_equal(
-            mine, onp.asarray(e), 1e-9, 1e-10, names=(f"{name}: second order", "JAX")
+            mine, onp.asarray(theirs), 1e-9, 1e-10, names=(f"{name}: second order", "JAX")
         )

@@ -10,19 +10,13 @@ from pathlib import Path
 
 import numpy as onp
 import pytest
+from internals import REGISTRY, Trace, Value, handles, host, modes, symbolic
 from registry_cases import CASES
 from registry_cases.case import samples
 from test_inference import check_inference, trace
 from test_registry import OPERATORS, codes, expected_of, given, main_dtype, outcome
 
 from npcompat import npx, ops, symbol
-from npcompat._internal.backend.numpy import runtime as host
-from npcompat._internal.compile.trace import Trace
-from npcompat._internal.core import modes
-from npcompat._internal.core.handle import Value
-from npcompat._internal.core.op import REGISTRY
-from npcompat._internal.dispatch import handles
-from npcompat._internal.graph import symbolic
 from npcompat.ops._manual import page
 from npcompat.symbol import _graph
 

@@ -9,11 +9,9 @@ import itertools
 import numpy as onp
 import pytest
 from both_ways import KINDS, NEEDED, Derived, attempted, described, operands
+from internals import REGISTRY, fast_path, remembered
 
 from npcompat import autograd, np, npx
-from npcompat._internal.core.op import REGISTRY
-from npcompat._internal.dispatch.apply import remembered
-from npcompat._internal.native import fast_path
 from npcompat.numpy._unbound import remembering
 
 REMEMBERED = {
@@ -402,8 +400,10 @@ def test_what_is_made_again_is_new(backend):
 
 
 @NEEDED
-def test_what_is_remembered_of_nothing():
-    """In another place, or with another policy, it is another call."""
+def test_calls_without_array_operands_are_remembered_per_placement_and_dtype_policy():
+    """The function runs once for each argument, placement and policy; while recording, and on a
+    device that is named, it runs each time.
+    """
     seen = []
 
     @remembering
@@ -428,10 +428,8 @@ def test_what_is_remembered_of_nothing():
             assert [asked(3), asked(3)] == [1, 0]
             assert counted(3).dtype == "f8"
         assert counted(3).dtype == "f4"
-        assert [asked(3, True), asked(3, True)] == [
-            1,
-            1,
-        ]  # a number is an operand, and no array says where
+        # a number is an operand, and no array says where
+        assert [asked(3, True), asked(3, True)] == [1, 1]
         with autograd.record():
             assert asked(3) == 1
         with npx.cpu():

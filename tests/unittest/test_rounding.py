@@ -104,3 +104,14 @@ def test_doubles_become_the_halves_next_to_them():
 def test_complex_numbers_become_bools_without_a_warning():
     with npx.backend("jax"):
         assert np.array([0, 1j, 1, onp.nan]).astype(bool).tolist() == [False, True, True, True]
+
+
+@pytest.mark.usefixtures("numpy_mode")
+@pytest.mark.parametrize("name", ["exp2", "expm1", "hypot", "logaddexp", "logaddexp2"])
+def test_functions_of_halves_are_rounded_once(name):
+    numbers = onp.array([0.5, 1.5, 2, 5.5, 6], "f2")
+    with npx.backend("jax"):
+        given = [np.array(numbers)[:, None], np.array(numbers)][: getattr(onp, name).nin]
+        expected = getattr(onp, name)(*[x.asnumpy().astype("f4") for x in given]).astype("f2")
+        for function in (getattr(np, name), npx.jit(getattr(np, name))):
+            onp.testing.assert_array_max_ulp(function(*given).asnumpy(), expected, 1, "f2")

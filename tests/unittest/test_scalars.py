@@ -9,10 +9,10 @@ import pickle
 
 import numpy as onp
 import pytest
+from internals import handles
 from oracle import agrees
 
 from npcompat import autograd, np, npx
-from npcompat._internal.dispatch import handles
 
 PLACEMENT = "jax"
 

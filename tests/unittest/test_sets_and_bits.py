@@ -202,3 +202,11 @@ def test_questions_about_all_elements_are_answered_in_compiled_functions_too(nam
             a.asnumpy(), b.asnumpy(), **nans
         )
     assert npx.jit(lambda a: np.where(question(a, a), a, 0))(np.ones(2)).tolist() == [1, 1]
+
+
+@pytest.mark.usefixtures("placed")
+def test_arrays_are_not_joined_into_subarrays():
+    with pytest.raises(TypeError, match="subarray dtype"):
+        np.concatenate([[1], [1]], dtype="(2,)i")
+    with pytest.raises(TypeError, match="bitorder"):
+        np.unpackbits(np.zeros(1, "uint8"), bitorder=10)

@@ -223,7 +223,7 @@ def test_a_gradient_flows_through_instances():
 
 def test_what_is_added_in_place_has_no_say(backend):
     def added(xp):
-        class Odd(xp.ndarray):
+        class Odd(xp.ndarray):  # type: ignore[name-defined]
             def __array_wrap__(self, array, context=None, return_scalar=False):
                 raise AssertionError("the array that is written has the say")
 
@@ -251,7 +251,7 @@ def test_what_is_added_in_place_has_no_say(backend):
 )
 def test_results_are_of_the_class_where_numpys_are(backend, call):
     def kept(xp):
-        class Plain(xp.ndarray):
+        class Plain(xp.ndarray):  # type: ignore[name-defined]
             pass
 
         return type(call(xp, xp.array([1.0, 2.0, 3.0]).view(Plain))) is Plain

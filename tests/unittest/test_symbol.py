@@ -12,16 +12,16 @@ import jax
 import jax.export
 import numpy as onp
 import pytest
-from safetensors.numpy import load_file
-
-from npcompat import autograd, gluon, np, npx, ops, symbol
-from npcompat._internal.support.errors import (
+from internals import (
     AutogradError,
     DefinitionError,
     InferenceError,
     ParameterFileError,
     SymbolError,
 )
+from safetensors.numpy import load_file
+
+from npcompat import autograd, gluon, np, npx, ops, symbol
 from npcompat.gluon import nn
 from npcompat.test_utils import assert_almost_equal
 

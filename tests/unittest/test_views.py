@@ -6,10 +6,10 @@ import contextlib
 
 import numpy as onp
 import pytest
+from internals import handles
 from oracle import agrees
 
 from npcompat import autograd, np, npx
-from npcompat._internal.dispatch import handles
 
 PLACEMENT = "jax"
 
@@ -589,3 +589,59 @@ def test_waiting_for_a_view_of_the_hosts_memory_makes_no_array(monkeypatch):
         a[1, 2] = 3
         view.wait_to_read()
         assert view[2, 0] == 3
+
+
+TABLE = onp.arange(6.0).reshape(2, 3)
+EMPTY = onp.zeros((0, 3), onp.int32)
+
+
+def test_slices_of_slices(placed):
+    a = rest = np.arange(1500 if placed == "numpy" else 20)
+    while len(rest) > 2:
+        rest = rest[1:]
+    rest[0] = -1
+    assert a[-2] == -1 and rest.base is a
+    nested = np.arange(12).reshape(3, 4)[:, ::-1]
+    for _ in range(151 if placed == "numpy" else 7):
+        nested = nested[::-1]
+    assert nested.tolist() == [[11, 10, 9, 8], [7, 6, 5, 4], [3, 2, 1, 0]]
+
+
+@pytest.mark.usefixtures("numpy_mode")
+def test_what_does_nothing_returns_its_argument():
+    agrees(lambda np, a: [a.squeeze() is a, np.squeeze(a) is a], TABLE)
+    agrees(lambda np, a: np.flip(a), onp.array(3.0))
+    agrees(lambda np, a: list(np.unstack(a)), onp.arange(3.0))
+
+
+@pytest.mark.usefixtures("numpy_mode")
+def test_windows_of_nothing_have_their_shape():
+    agrees(lambda np, a: np.lib.stride_tricks.sliding_window_view(a, 2, -1) + 1, EMPTY)
+    assert isinstance(
+        agrees(lambda np, a: np.fill_diagonal(a, -1), EMPTY.astype("u1")), OverflowError
+    )
+
+
+@pytest.mark.usefixtures("numpy_mode")
+def test_the_imaginary_part_of_real_numbers_lies_as_they_do():
+    for get in (
+        lambda a: a,
+        lambda a: a.T,
+        lambda a: a.T.T,
+        lambda a: a.T[:, ::2],
+        lambda a: a.T[:1],
+    ):
+        agrees(lambda np, a: [get(a).imag, get(a).imag.strides], TABLE)
+
+
+@pytest.mark.usefixtures("numpy_mode")
+def test_a_view_is_iterated_over_and_written_after_its_base_is_not_to_be():
+    def program(np, a):
+        view = a[:, 1:]
+        a.setflags(write=False)
+        with np.nditer(view, [], ["readwrite"]) as iterator:
+            for x in iterator:
+                x[...] = x * 2
+        return view
+
+    agrees(program, TABLE, modes=("jax", "numpy"))

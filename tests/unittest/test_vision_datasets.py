@@ -9,9 +9,9 @@ import struct
 
 import numpy as onp
 import pytest
+from internals import DataFileError
 
 from npcompat import gluon, np, recordio
-from npcompat._internal.support.errors import DataFileError
 from npcompat.gluon.data import vision
 
 RNG = onp.random.default_rng(1)

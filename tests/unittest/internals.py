@@ -1,0 +1,76 @@
+"""The one door by which tests reach `npcompat._internal`, so that a file that moves is one line here.
+
+What is not public may change at any time: a test takes from here only what no public name shows.
+"""
+
+# ruff: noqa: F401 (imported to be imported from here)
+
+# autograd
+from npcompat._internal.autograd import tape
+
+# backend
+from npcompat._internal.backend import pillow
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax.random import threefry
+from npcompat._internal.backend.jaxpr import cpu_rewrites, ragged_rounds, roll_loops, tracing
+from npcompat._internal.backend.jaxpr.cpu_convolution import FEW, FITS, MUCH, TAPS, product
+from npcompat._internal.backend.jaxpr.cpu_rewrites import MANY, OFTEN, SHORT, rewritten
+from npcompat._internal.backend.numpy import runtime as host
+
+# compile
+from npcompat._internal.compile.jit import _Program
+from npcompat._internal.compile.trace import Trace, capture
+
+# core
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.fusion_groups import Step, groups
+from npcompat._internal.core.graph_node import Node
+from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.core.op import REGISTRY, Kernel, from_function, operator
+from npcompat._internal.core.op_kinds import (
+    binary,
+    broadcast,
+    convolution,
+    for_axis,
+    pooling,
+    reduce_axis,
+    unary,
+)
+from npcompat._internal.core.retained_outputs import State, Stored, Unmade, version_of
+from npcompat._internal.core.tensor_type import TensorType, substituted
+
+# dispatch
+from npcompat._internal.dispatch import apply as apply_module
+from npcompat._internal.dispatch import handles, writes
+from npcompat._internal.dispatch.apply import apply, remembered
+from npcompat._internal.dispatch.placement import MOST_KNOWN
+from npcompat._internal.dispatch.type_inference import infer
+
+# graph
+from npcompat._internal.graph import op_serialization, symbolic
+
+# indexing
+from npcompat._internal.indexing import host as host_indexing
+
+# native
+from npcompat._internal.native import fast_path
+
+# random
+from npcompat._internal.random import prefetched_draws, prefix_draws
+from npcompat._internal.random import stream as streams
+
+# support
+from npcompat._internal.support import atomic_file
+from npcompat._internal.support.call_counter import BoundedCounter
+from npcompat._internal.support.errors import (
+    AutogradError,
+    CompileWarning,
+    DataFileError,
+    DeferredInitializationError,
+    DefinitionError,
+    InferenceError,
+    OperatorError,
+    ParameterFileError,
+    SymbolError,
+    TracedValueError,
+)

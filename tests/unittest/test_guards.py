@@ -207,7 +207,7 @@ def test_rebound_attributes_and_added_layers_under_jit():
     net.add(nn.Dense(1, in_units=1, use_bias=False))
     net.initialize(init.One())
     net.k = 2.0
-    f = npx.jit(lambda x: net(x) * net.k)
+    f = npx.jit(lambda x: net(x) * net.k)  # type: ignore[attr-defined]
     x = np.ones((1, 1))
     assert f(x).item() == 2
     net.k = 3.0

@@ -32,7 +32,7 @@ PROGRAMS = {
  'prod': lambda w: np.prod([w[0],w[1]*w[0]]),
  'mul': lambda w: (w*[w[1],1]).sum(),
  'matmul': lambda w: w@[w[1],1.],
- 'rmul': lambda w: ([w[1],1]*w).sum(),
+ 'rmul': lambda w: ([w[1],1]*w).sum(),  # type: ignore[attr-defined]
  'concat': lambda w: (np.concatenate([[w[0]],w])**2).sum(),
  'append': lambda w: (np.append(w,[w[0]])**2).sum(),
  'insert': lambda w: (np.insert(w,1,[w[0]])**2).sum(),

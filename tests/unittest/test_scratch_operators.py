@@ -14,7 +14,7 @@ SCAN = '''
     """Means of the elements so far."""
 
     from npcompat._internal.core import dtypes
-    from npcompat._internal.dispatch import apply
+    from npcompat._internal.dispatch.apply import apply
     from npcompat._internal.core.op_kinds import for_axis
 
 
@@ -54,7 +54,7 @@ SCAN_CASE = """
 ANY_INPUTS = '''
     """How far arrays lie apart."""
 
-    from npcompat._internal.dispatch import apply
+    from npcompat._internal.dispatch.apply import apply
     from npcompat._internal.core.op_kinds import broadcast
 
 
@@ -97,7 +97,7 @@ ANY_INPUTS_CASE = """
 CONVOLUTION = '''
     """Dilation, the convolution of morphology (Serra, 1982)."""
 
-    from npcompat._internal.dispatch import apply
+    from npcompat._internal.dispatch.apply import apply
     from npcompat._internal.core.op_kinds import convolution
 
 
@@ -166,7 +166,7 @@ CUSTOM = '''
 '''
 CUSTOM_CASE = """
     import numpy as onp
-    from npcompat._internal.dispatch import apply
+    from npcompat._internal.dispatch.apply import apply
     from custom import _cube, cube
     from registry_cases.case import KEPT, case
 

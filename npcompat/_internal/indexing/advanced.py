@@ -167,7 +167,7 @@ def _take_at(xp: Any, a: Any, *positions: Any, axes: Any) -> Any:
     return xp.take_at(a, _whole(xp, a, positions, axes))
 
 
-@operator("_npi_put_at", pattern="opaque", rule=lens.as_written)
+@operator("_npi_put_at", order="K", pattern="opaque", rule=lens.as_written)
 def _put_at(xp: Any, a: Any, new: Any, *positions: Any, axes: Any) -> Any:
     """`a` with `a[i, :, j] = new`.
 

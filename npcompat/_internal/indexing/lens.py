@@ -133,7 +133,7 @@ def _address(array: Array) -> int:
 # --- basic indexing -------------------------------------------------------------------------------
 
 
-@operator("_npi_index_get", pattern="injective", scalars=True)
+@operator("_npi_index_get", order="K", pattern="injective", scalars=True)
 def index_get(xp: Any, a: Any, *starts: Any, spec: Any) -> Any:
     """The part of `a` that a basic index covers; start positions are operands.
 
@@ -152,7 +152,7 @@ def as_written(types: tuple[Type, ...], attrs: Any) -> Resolution:
     return [None, types[0], *[strong(t) for t in types[2:]]], types[0]  # type: ignore[list-item]
 
 
-@operator("_npi_index_put", pattern="injective", rule=as_written)
+@operator("_npi_index_put", order="K", pattern="injective", rule=as_written)
 def _index_put(xp: Any, a: Any, new: Any, *starts: Any, spec: Any) -> Any:
     """`a` with the part that a basic index covers replaced.
 
@@ -196,37 +196,37 @@ def _look_at_index(array: Array, attrs: Attrs, starts: tuple[int, ...]) -> Array
 # --- rearrangements -------------------------------------------------------------------------------
 
 
-@operator("_npi_transpose", pattern="injective")
+@operator("_npi_transpose", order="K", pattern="injective")
 def _transpose(xp: Any, a: Any, *, axes: Any = None) -> Any:
     """Axes in another order."""
     return xp.transpose(a, axes)
 
 
-@operator("_npi_transpose_put", pattern="injective")
+@operator("_npi_transpose_put", order="K", pattern="injective")
 def _transpose_put(xp: Any, a: Any, new: Any, *, axes: Any = None) -> Any:
     """The array whose transpose is `new`."""
     return xp.transpose(new, None if axes is None else tuple(onp.argsort(axes)))
 
 
-@operator("_npi_reshape", pattern="injective")
+@operator("_npi_reshape", order="K", pattern="injective")
 def _reshape(xp: Any, a: Any, *, shape: Any) -> Any:
     """The elements in C order, in another shape."""
     return xp.reshape(a, shape)
 
 
-@operator("_npi_reshape_put", pattern="injective")
+@operator("_npi_reshape_put", order="K", pattern="injective")
 def _reshape_put(xp: Any, a: Any, new: Any, *, shape: Any) -> Any:
     """The array of the shape of `a` whose elements are those of `new`."""
     return xp.shaped_back(new, a.shape)
 
 
-@operator("_npi_diagonal", pattern="injective")
+@operator("_npi_diagonal", order="K", pattern="injective")
 def _diagonal(xp: Any, a: Any, *, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """The diagonal over two axes, as the last axis."""
     return xp.diagonal(a, offset, axis1, axis2)
 
 
-@operator("_npi_diagonal_put", pattern="injective")
+@operator("_npi_diagonal_put", order="K", pattern="injective")
 def _diagonal_put(
     xp: Any, a: Any, new: Any, *, offset: int = 0, axis1: int = 0, axis2: int = 1
 ) -> Any:
@@ -265,7 +265,9 @@ def _imag_put(xp: Any, a: Any, new: Any) -> Any:
     return xp.set_imag(a, new)
 
 
-@operator("_npi_view", pattern="injective", rule=lambda types, attrs: ([None], attrs["dtype"]))
+@operator(
+    "_npi_view", order="K", pattern="injective", rule=lambda types, attrs: ([None], attrs["dtype"])
+)
 def _view(xp: Any, a: Any, *, dtype: Any) -> Any:
     """The bytes along the last axis read as elements of another dtype."""
     return xp.reinterpret(a, dtype)
@@ -273,6 +275,7 @@ def _view(xp: Any, a: Any, *, dtype: Any) -> Any:
 
 @operator(
     "_npi_view_put",
+    order="K",
     pattern="injective",
     rule=lambda types, attrs: ([None, attrs["dtype"]], types[0]),
 )
@@ -281,13 +284,13 @@ def _view_put(xp: Any, a: Any, new: Any, *, dtype: Any) -> Any:
     return xp.reinterpret(new, a.dtype)
 
 
-@operator("_npi_broadcast_to", pattern="broadcast")
+@operator("_npi_broadcast_to", order="K", pattern="broadcast")
 def _broadcast_to(xp: Any, a: Any, *, shape: Any) -> Any:
     """The array repeated to a larger shape."""
     return xp.broadcast_to(a, shape)
 
 
-@operator("_npi_as_strided", pattern="injective")
+@operator("_npi_as_strided", order="K", pattern="injective")
 def _as_strided(xp: Any, a: Any, *, shape: Any, strides: Any, offset: Any) -> Any:
     """The elements at `offset + index @ strides` of the array in C order, strides counted in
     elements.
@@ -304,7 +307,7 @@ def _as_strided(xp: Any, a: Any, *, shape: Any, strides: Any, offset: Any) -> An
     return xp.take(xp.reshape(a, (-1,)), _places(xp, shape, strides, offset))
 
 
-@operator("_npi_as_strided_put", pattern="injective")
+@operator("_npi_as_strided_put", order="K", pattern="injective")
 def _as_strided_put(xp: Any, a: Any, new: Any, *, shape: Any, strides: Any, offset: Any) -> Any:
     """`a` with the elements at `offset + index @ strides` replaced.
 

@@ -109,8 +109,8 @@ def _connect_fast_path() -> None:
         binary_op=opcode.opmap["BINARY_OP"],
         # XLA
         xla_scalar=xla.scalar,
-        lowering=placement.lowering,
-        lowered=xla.lowered,
+        x64_scopes=placement.x64_scopes,
+        exit_x64_scope=xla.exit_x64_scope,
         config=xla.config,
         # reading, writing and keys
         read=handles.read,

@@ -10,6 +10,7 @@ from npcompat._internal.autograd import tape
 
 # backend
 from npcompat._internal.backend import pillow
+from npcompat._internal.backend.jax import namespace
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jax.random import threefry
 from npcompat._internal.backend.jaxpr import cpu_rewrites, ragged_rounds, roll_loops, tracing
@@ -74,3 +75,4 @@ from npcompat._internal.support.errors import (
     SymbolError,
     TracedValueError,
 )
+from npcompat._internal.support.kernel_table import KERNELS, KernelNamespace, register_kernel

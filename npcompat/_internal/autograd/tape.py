@@ -75,7 +75,7 @@ def _pulled(node: Node, cotangents: Sequence[Any], observer: Observer | None) ->
         pulled: Sequence[Any] = node.pullback.pull(node.pullback.arrays, cotangents)
         return pulled
     finally:
-        xla.lowered()
+        xla.exit_x64_scope()
 
 
 _pullback_ops: dict[Any, Op] = {}

@@ -13,7 +13,7 @@ from npcompat._internal.core.tensor_type import symbols_in
 from npcompat._internal.dispatch import late_bound
 from npcompat._internal.dispatch.late_bound import symbols_exist
 from npcompat._internal.dispatch.numpy_errors import CALL_ERRORS, explained
-from npcompat._internal.dispatch.placement import lowering
+from npcompat._internal.dispatch.placement import x64_scopes
 
 
 def programs_on_xla(
@@ -57,8 +57,8 @@ def call(
     except CALL_ERRORS as error:
         raise explained(op, payloads, attrs, error) from error
     finally:
-        if lowering:
-            xla.lowered()
+        if x64_scopes:
+            xla.exit_x64_scope()
 
 
 def _asks_for_host(attrs: Attrs) -> bool:

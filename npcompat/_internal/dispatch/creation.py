@@ -15,7 +15,7 @@ from npcompat._internal.core.tensor_type import symbols_in
 from npcompat._internal.dispatch import late_bound
 from npcompat._internal.dispatch.calls import call
 from npcompat._internal.dispatch.late_bound import symbols_exist
-from npcompat._internal.dispatch.placement import constant, lowering, on_host
+from npcompat._internal.dispatch.placement import constant, on_host, x64_scopes
 from npcompat._internal.support.call_counter import BoundedCounter
 
 
@@ -34,8 +34,8 @@ def created(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
     try:
         return program()
     finally:
-        if lowering:
-            xla.lowered()
+        if x64_scopes:
+            xla.exit_x64_scope()
 
 
 def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
@@ -67,8 +67,8 @@ def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
     try:
         out = program()
     finally:
-        if lowering:
-            xla.lowered()
+        if x64_scopes:
+            xla.exit_x64_scope()
     if (
         op.outputs == 1
         and mode.device is None

@@ -16,7 +16,7 @@ from npcompat._internal.support.errors import LeakedTracerError
 
 XLA_ARRAY = xla.Array
 SCALARS = frozenset((bool, int, float, complex))
-lowering = xla.lowering
+x64_scopes = xla.x64_scopes
 
 
 def place(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:

@@ -201,8 +201,8 @@ connect(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args), PyObject *kwargs
             return NULL;
         }
     }
-    if (!PyList_CheckExact(default_mode_) || !PyDict_CheckExact(lowering_) || plain_at == 0) {
-        return PyErr_Format(PyExc_TypeError, "connect(): default_mode is a list, lowering a dict, and mode a NamedTuple");
+    if (!PyList_CheckExact(default_mode_) || !PyDict_CheckExact(x64_scopes_) || plain_at == 0) {
+        return PyErr_Format(PyExc_TypeError, "connect(): default_mode is a list, x64_scopes a dict, and mode a NamedTuple");
     }
     connected = 1;
     Py_RETURN_NONE;

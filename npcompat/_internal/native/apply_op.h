@@ -89,10 +89,10 @@ called_program(PyObject *program, PyObject *const *payloads, Py_ssize_t count)
     Py_INCREF(program);
     made = PyObject_Vectorcall(program, payloads, count, NULL);
     Py_DECREF(program);
-    if (PyDict_GET_SIZE(lowering_) > 0) {
+    if (PyDict_GET_SIZE(x64_scopes_) > 0) {
         PyObject *kind, *error, *trace, *done;
         PyErr_Fetch(&kind, &error, &trace);
-        done = PyObject_CallNoArgs(lowered_);
+        done = PyObject_CallNoArgs(exit_x64_scope_);
         if (done == NULL) {
             Py_CLEAR(made);
             Py_XDECREF(kind);

@@ -10,7 +10,7 @@ enum {
 /* Classes, a ContextVar and the list with its default, functions, the list of contexts that compilations entered. */
 #define CONNECTIONS(DO)                                                                                                     \
     DO(array) DO(scalar) DO(value) DO(view) DO(extra) DO(key_lens) DO(op) DO(xla_array) DO(mode_variable) DO(default_mode)  \
-    DO(whole) DO(read) DO(failed) DO(on_devices) DO(xla_scalar) DO(lowering) DO(lowered) DO(keep) DO(clock) DO(call_errors)     \
+    DO(whole) DO(read) DO(failed) DO(on_devices) DO(xla_scalar) DO(x64_scopes) DO(exit_x64_scope) DO(keep) DO(clock) DO(call_errors)     \
     DO(no_value) DO(direct) DO(node) DO(later) DO(sequence) DO(config) DO(on_host) DO(lens) DO(index_get) DO(index_put)          \
     DO(index_look) DO(whole_axis) DO(no_axis) DO(new_axis) DO(slice_kind) DO(first) DO(updating) DO(state) DO(traced)
 

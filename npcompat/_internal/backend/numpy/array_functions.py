@@ -6,10 +6,12 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.core.index_spec import host_index
+from npcompat._internal.support.kernel_table import register_kernel
 
 Array = onp.ndarray[Any, Any]
 
 
+@register_kernel("astype", backend="numpy")
 def astype(x: Any, dtype: Any) -> Array:
     """Cast; complex to real drops the imaginary part, without a warning."""
     array: Array = onp.asarray(x)
@@ -18,18 +20,21 @@ def astype(x: Any, dtype: Any) -> Array:
     return array.astype(dtype)
 
 
+@register_kernel("clipped", backend="numpy")
 def clipped(a: Array, low: Any, high: Any) -> Array:
     """Clip values from below and above."""
     found: Array = onp.minimum(onp.maximum(a, low), high)
     return found
 
 
+@register_kernel("index_get", backend="numpy")
 def index_get(a: Array, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> Array:
     """Read `a[index]` of basic indexing."""
     found: Array = a[(*host_index(starts, spec), ...)]
     return found
 
 
+@register_kernel("index_put", backend="numpy")
 def index_put(
     a: Array, new: Any, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]
 ) -> Array:
@@ -39,12 +44,14 @@ def index_put(
     return out
 
 
+@register_kernel("take_at", backend="numpy")
 def take_at(a: Array, index: tuple[Any, ...]) -> Array:
     """Read `a[index]` with integer arrays among the index."""
     found: Array = a[index]
     return found
 
 
+@register_kernel("put_at", backend="numpy")
 def put_at(a: Array, index: tuple[Any, ...], new: Any) -> Array:
     """Return a new array after `a[index] = new` with integer arrays among the index."""
     out = a.copy()
@@ -52,6 +59,7 @@ def put_at(a: Array, index: tuple[Any, ...], new: Any) -> Array:
     return out
 
 
+@register_kernel("add_at", backend="numpy")
 def add_at(a: Array, index: Any, new: Any) -> Array:
     """Add values at positions; at equal positions all of them."""
     out = a.copy()
@@ -59,11 +67,13 @@ def add_at(a: Array, index: Any, new: Any) -> Array:
     return out
 
 
+@register_kernel("set_static", backend="numpy")
 def set_static(a: Array, index: Any, new: Any) -> Array:
     """Return a new array after `a[index] = new`."""
     return put_at(a, index, new)
 
 
+@register_kernel("set_real", backend="numpy")
 def set_real(a: Array, new: Any) -> Array:
     """Replace the real part."""
     out = a.copy()
@@ -71,6 +81,7 @@ def set_real(a: Array, new: Any) -> Array:
     return out
 
 
+@register_kernel("set_imag", backend="numpy")
 def set_imag(a: Array, new: Any) -> Array:
     """Replace the imaginary part."""
     out = a.copy()
@@ -78,16 +89,19 @@ def set_imag(a: Array, new: Any) -> Array:
     return out
 
 
+@register_kernel("known", backend="numpy")
 def known(x: Any) -> Array:
     """Return an array: on the host, values are known."""
     return onp.asarray(x)
 
 
+@register_kernel("shaped_back", backend="numpy")
 def shaped_back(x: Array, shape: Sequence[int]) -> Array:
     """Reshape an array that was written."""
     return x.reshape(shape)
 
 
+@register_kernel("on_platform", backend="numpy")
 def on_platform(
     chosen: Mapping[str, Callable[..., Any]], default: Callable[..., Any], arrays: Sequence[Any]
 ) -> Any:
@@ -95,6 +109,7 @@ def on_platform(
     return chosen.get("cpu", default)(*arrays)
 
 
+@register_kernel("unsqueeze", backend="numpy")
 def unsqueeze(a: Array, axes: Sequence[int]) -> Array:
     """Insert axes of length 1 at these places, which are not negative.
 
@@ -104,16 +119,19 @@ def unsqueeze(a: Array, axes: Sequence[int]) -> Array:
     return a.reshape([1 if i in axes else next(rest) for i in range(a.ndim + len(axes))])
 
 
+@register_kernel("about", backend="numpy")
 def about(mean: Array) -> tuple[Array, None]:
     """Return the value, which is not differentiated."""
     return mean, None
 
 
+@register_kernel("stop_gradient", backend="numpy")
 def stop_gradient(x: Array) -> Array:
     """Return the value, which is not differentiated."""
     return x
 
 
+@register_kernel("sort", backend="numpy")
 def sort(a: Array, axis: int = -1) -> Array:
     """Sort along an axis.
 
@@ -133,6 +151,7 @@ With some more passes, it takes less time then than NumPy's stable sort.
 """
 
 
+@register_kernel("argsort", backend="numpy")
 def argsort(a: Array, axis: int = -1, stable: bool = False) -> Array:
     """Positions that sort along an axis; if stable, equal elements and nans keep their order.
 

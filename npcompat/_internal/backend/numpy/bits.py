@@ -4,12 +4,16 @@ from typing import Any
 
 import numpy as onp
 
+from npcompat._internal.support.kernel_table import register_kernel
 
+
+@register_kernel("byteswap", backend="numpy")
 def byteswap(a: onp.ndarray[Any, Any]) -> onp.ndarray[Any, Any]:
     """Swap the bytes of each element."""
     return a.byteswap()
 
 
+@register_kernel("reinterpret", backend="numpy")
 def reinterpret(a: onp.ndarray[Any, Any], dtype: Any) -> onp.ndarray[Any, Any]:
     """Read the bytes along the last axis as elements of another dtype."""
     if a.ndim and a.itemsize != onp.dtype(dtype).itemsize and a.strides[-1] != a.itemsize:

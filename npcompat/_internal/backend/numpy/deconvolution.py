@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as onp
 
+from npcompat._internal.support.kernel_table import register_kernel
+
 Array = onp.ndarray[Any, Any]
 
 
+@register_kernel("conv_transpose_nd", backend="numpy")
 def conv_transpose_nd(
     x: Array,
     weight: Array,

@@ -6,13 +6,21 @@ from typing import Any
 import numpy as onp
 from numpy.linalg import LinAlgError
 
+from npcompat._internal.support.kernel_table import register_kernel, register_kernels
+
 Array = onp.ndarray[Any, Any]
 
 
 norm = onp.linalg.norm
 vector_norm = onp.linalg.vector_norm
+register_kernels(
+    "numpy",
+    norm=norm,
+    vector_norm=vector_norm,
+)
 
 
+@register_kernel("einsum", backend="numpy")
 def einsum(subscripts: str, *operands: Array, optimize: Any) -> Array:
     """Einstein summation; in float32 for dtypes that NumPy has no loop for (bfloat16)."""
     found: Array = onp.einsum(
@@ -37,11 +45,13 @@ def _attempted(function: Callable[..., Array], *arrays: Array) -> tuple[Array, A
         return onp.stack(parts).reshape(lead + parts[0].shape), onp.True_
 
 
+@register_kernel("inv_flagged", backend="numpy")
 def inv_flagged(a: Array) -> tuple[Array, Any]:
     """Inverses, and a flag: True if any matrix is singular."""
     return _attempted(onp.linalg.inv, a)
 
 
+@register_kernel("solve_flagged", backend="numpy")
 def solve_flagged(a: Array, b: Array) -> tuple[Array, Any]:
     """Solutions of linear systems, and a flag: True if any matrix is singular."""
     if b.ndim == 1:
@@ -50,23 +60,27 @@ def solve_flagged(a: Array, b: Array) -> tuple[Array, Any]:
     return _attempted(onp.linalg.solve, a, b)
 
 
+@register_kernel("cholesky_flagged", backend="numpy")
 def cholesky_flagged(a: Array, upper: bool) -> tuple[Array, Any]:
     """Cholesky factors, and a flag: True if any matrix is not positive definite."""
     return _attempted(lambda m: onp.linalg.cholesky(m, upper=upper), a)
 
 
+@register_kernel("eigh", backend="numpy")
 def eigh(a: Array, uplo: Any) -> tuple[Array, Array]:
     """Eigenvalues and eigenvectors of Hermitian matrices, of which one triangle is read."""
     values, vectors = onp.linalg.eigh(a, uplo)
     return values, vectors
 
 
+@register_kernel("eigvalsh", backend="numpy")
 def eigvalsh(a: Array, uplo: Any) -> Array:
     """Eigenvalues of Hermitian matrices, of which one triangle is read."""
     found: Array = onp.linalg.eigvalsh(a, uplo)
     return found
 
 
+@register_kernel("eig_checked", backend="numpy")
 def eig_checked(a: Array) -> tuple[Array, Array, Any]:
     """Eigenvalues and eigenvectors (nan then), and a flag: True if an element is not finite."""
     if not onp.isfinite(a).all():
@@ -78,6 +92,7 @@ def eig_checked(a: Array) -> tuple[Array, Array, Any]:
     return (*onp.linalg.eig(a), onp.False_)
 
 
+@register_kernel("eigvals_checked", backend="numpy")
 def eigvals_checked(a: Array) -> tuple[Array, Any]:
     """Eigenvalues (nan then), and a flag: True if an element is not finite."""
     if not onp.isfinite(a).all():
@@ -85,6 +100,7 @@ def eigvals_checked(a: Array) -> tuple[Array, Any]:
     return onp.linalg.eigvals(a), onp.False_
 
 
+@register_kernel("svd_flagged", backend="numpy")
 def svd_flagged(a: Array, full_matrices: bool, hermitian: bool) -> tuple[Array, Array, Array, Any]:
     """Singular value decompositions, and a flag: True if any did not converge."""
     try:
@@ -94,6 +110,7 @@ def svd_flagged(a: Array, full_matrices: bool, hermitian: bool) -> tuple[Array, 
         return (*[onp.full_like(x, onp.nan) for x in shapes], onp.True_)
 
 
+@register_kernel("svdvals_flagged", backend="numpy")
 def svdvals_flagged(a: Array, hermitian: bool) -> tuple[Array, Any]:
     """Singular values, and a flag: True if any decomposition did not converge."""
     try:
@@ -102,6 +119,7 @@ def svdvals_flagged(a: Array, hermitian: bool) -> tuple[Array, Any]:
         return onp.full((*a.shape[:-2], min(a.shape[-2:])), onp.nan), onp.True_
 
 
+@register_kernel("pinv_flagged", backend="numpy")
 def pinv_flagged(a: Array, rcond: Any, hermitian: bool) -> tuple[Array, Any]:
     """Pseudo-inverses, and a flag: True if any decomposition did not converge."""
     try:
@@ -110,6 +128,7 @@ def pinv_flagged(a: Array, rcond: Any, hermitian: bool) -> tuple[Array, Any]:
         return onp.full((*a.shape[:-2], a.shape[-1], a.shape[-2]), onp.nan, a.dtype), onp.True_
 
 
+@register_kernel("lstsq", backend="numpy")
 def lstsq(a: Array, b: Array, rcond: Any) -> tuple[Array, Array, Any, Array]:
     """Least squares: solution, squared residuals, rank, singular values.
 

@@ -11,6 +11,7 @@ import numpy as onp
 from numpy.lib.stride_tricks import sliding_window_view
 
 from npcompat._internal.core.dtypes import lowest
+from npcompat._internal.support.kernel_table import register_kernel, register_kernels
 
 Array = onp.ndarray[Any, Any]
 
@@ -30,12 +31,14 @@ gammaln = _across("gammaln")
 digamma = _across("digamma")
 
 
+@register_kernel("relu", backend="numpy")
 def relu(x: Array) -> Array:
     """Rectified linear unit."""
     result: Array = onp.maximum(x, x.dtype.type(0))
     return result
 
 
+@register_kernel("sigmoid", backend="numpy")
 def sigmoid(x: Array) -> Array:
     """Logistic function 1 / (1 + exp(-x)) without overflow."""
     small = onp.exp(-onp.abs(x))
@@ -43,6 +46,7 @@ def sigmoid(x: Array) -> Array:
     return result
 
 
+@register_kernel("rsqrt", backend="numpy")
 def rsqrt(x: Array) -> Array:
     """Reciprocal square root."""
     result: Array = x.dtype.type(1) / onp.sqrt(x)
@@ -61,6 +65,7 @@ def _windows(
     return found
 
 
+@register_kernel("conv_nd", backend="numpy")
 def conv_nd(
     x: Array,
     weight: Array,
@@ -92,6 +97,7 @@ def conv_nd(
     return onp.moveaxis(onp.concatenate(parts, axis=-1), -1, channel)
 
 
+@register_kernel("pool_nd", backend="numpy")
 def pool_nd(
     x: Array,
     kind: str,
@@ -114,14 +120,25 @@ def pool_nd(
     return result
 
 
+@register_kernel("take_along", backend="numpy")
 def take_along(x: Array, positions: Array, axis: int) -> Array:
     """Compute `take_along_axis` for positions that are in range."""
     return onp.take_along_axis(x, positions, axis)
 
 
 take_one = take_along
+register_kernels(
+    "numpy",
+    erf=erf,
+    erfinv=erfinv,
+    gamma=gamma,
+    gammaln=gammaln,
+    digamma=digamma,
+    take_one=take_one,
+)
 
 
+@register_kernel("top_positions", backend="numpy")
 def top_positions(x: Array, k: int, ascending: bool) -> Array:
     """Positions of the k largest (smallest) elements along the last axis, in order.
 

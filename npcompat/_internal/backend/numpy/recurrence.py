@@ -5,9 +5,12 @@ from typing import Any
 
 import numpy as onp
 
+from npcompat._internal.support.kernel_table import register_kernel
+
 Array = onp.ndarray[Any, Any]
 
 
+@register_kernel("scan", backend="numpy")
 def scan(
     step: Callable[[Any, Any], tuple[Any, Any]], carry: Any, xs: Any, reverse: bool = False
 ) -> tuple[Any, Any]:
@@ -22,6 +25,7 @@ def scan(
     return carry, outs
 
 
+@register_kernel("recurrence", backend="numpy")
 def recurrence(
     combine: Callable[[Any, Any], Any],
     cell: Callable[[Any, Any, Any], tuple[Any, Any]],

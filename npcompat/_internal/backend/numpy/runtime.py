@@ -12,41 +12,17 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.backend.numpy import (
-    array_functions,
-    bits,
-    deconvolution,
-    linalg,
-    loops,
-    nn,
-    recurrence,
-)
 from npcompat._internal.backend.typed_kernel import cast, chosen, kernel
 from npcompat._internal.core import autocast_policy, modes
 from npcompat._internal.core.dtypes import Type
 from npcompat._internal.core.op import Attrs, Op
+from npcompat._internal.support.kernel_table import KernelNamespace
 
 name = "numpy"
 slot = 2
 
 
-class _Namespace:
-    """Namespace `xp` of an operator's compute: NumPy, and the kernels that it lacks."""
-
-    name = "numpy"
-
-    def __getattr__(self, attribute: str) -> Any:
-        for module in (bits, deconvolution, array_functions, linalg, loops, nn, recurrence, onp):
-            found = getattr(module, attribute, None)
-            if found is not None:
-                break
-        else:
-            raise AttributeError(f"the numpy backend has no kernel {attribute!r}")
-        setattr(self, attribute, found)
-        return found
-
-
-xp = _Namespace()
+xp = KernelNamespace(name, (onp,), {})
 
 
 def type_of(array: Any) -> Type:

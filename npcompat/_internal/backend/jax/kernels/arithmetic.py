@@ -18,8 +18,10 @@ from jax.custom_derivatives import SymbolicZero
 
 from npcompat._internal.backend.jax.kernels import kinks
 from npcompat._internal.core.dtypes import is_inexact
+from npcompat._internal.support.kernel_table import register_kernel, register_kernels
 
 
+@register_kernel("opaque", backend="jax")
 def opaque(constant: Any, dtype: Any) -> Any:
     """Constant that XLA does not see."""
     return lax.optimization_barrier(jnp.asarray(constant, dtype))
@@ -62,6 +64,7 @@ def rounded(product: Any) -> Any:
     return jnp.where(product <= 0, product, abs(product))
 
 
+@register_kernel("divide", backend="jax")
 def divide(x: Any, y: Any) -> Any:
     """Quotient, rounded once."""
     x, y = jnp.asarray(x), jnp.asarray(y)
@@ -91,6 +94,7 @@ exp2, expm1, hypot = _in_singles(jnp.exp2), _in_singles(jnp.expm1), _in_singles(
 logaddexp, logaddexp2 = _in_singles(jnp.logaddexp), _in_singles(jnp.logaddexp2)
 
 
+@register_kernel("divmod", backend="jax")
 def divmod(x: Any, y: Any) -> tuple[Any, Any]:
     """Quotient rounded down, and remainder with the sign of the divisor.
 
@@ -118,6 +122,7 @@ def divmod(x: Any, y: Any) -> tuple[Any, Any]:
     return jnp.where(y == 0, x / y, quotient), jnp.where(y == 0, jnp.full_like(x, jnp.nan), rest)
 
 
+@register_kernel("gcd", backend="jax")
 def gcd(x: Any, y: Any) -> Any:
     """Greatest common divisor, by Euclid's algorithm on magnitudes.
 
@@ -127,6 +132,7 @@ def gcd(x: Any, y: Any) -> Any:
     return _common_divisor(_magnitude(x), _magnitude(y)).astype(x.dtype)
 
 
+@register_kernel("lcm", backend="jax")
 def lcm(x: Any, y: Any) -> Any:
     """Least common multiple of magnitudes."""
     x, y = jnp.broadcast_arrays(x, y)
@@ -152,22 +158,26 @@ def _magnitude(x: Any) -> Any:
     )
 
 
+@register_kernel("modf", backend="jax")
 def modf(x: Any) -> tuple[Any, Any]:
     """Fractional and integral part, with the sign of the number; an infinity has no fraction."""
     whole = jnp.trunc(x)
     return jnp.copysign(jnp.where(jnp.isinf(x), 0, x - whole), x), whole
 
 
+@register_kernel("floor_divide", backend="jax")
 def floor_divide(x: Any, y: Any) -> Any:
     """Quotient of `divmod`."""
     return divmod(x, y)[0]
 
 
+@register_kernel("remainder", backend="jax")
 def remainder(x: Any, y: Any) -> Any:
     """Remainder of `divmod`."""
     return divmod(x, y)[1]
 
 
+@register_kernel("fmod", backend="jax")
 def fmod(x: Any, y: Any) -> Any:
     """Remainder with the sign of the dividend; that of an integer divided by zero is zero."""
     x, y = jnp.broadcast_arrays(x, y)
@@ -202,6 +212,7 @@ def _derivative_of_complex_power(
     return _complex_power(*operands), jax.jvp(_by_logarithms, operands, tangents)[1]
 
 
+@register_kernel("power", backend="jax")
 def power(x: Any, y: Any) -> Any:
     """Power; an unsigned exponent may be any.
 
@@ -221,6 +232,15 @@ def power(x: Any, y: Any) -> Any:
 
 
 float_power = power
+register_kernels(
+    "jax",
+    exp2=exp2,
+    expm1=expm1,
+    hypot=hypot,
+    logaddexp=logaddexp,
+    logaddexp2=logaddexp2,
+    float_power=float_power,
+)
 
 
 # --- means ----------------------------------------------------------------------------------------
@@ -237,6 +257,7 @@ def _real(dtype: Any) -> Any:
     return jnp.zeros((), dtype).real.dtype
 
 
+@register_kernel("mean", backend="jax")
 def mean(
     a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, where: Any = None
 ) -> Any:
@@ -245,6 +266,7 @@ def mean(
     return _by_repeated(total, _count(a, axis, keepdims, where, _real(total.dtype)))
 
 
+@register_kernel("var", backend="jax")
 def var(
     a: Any,
     axis: Any = None,
@@ -271,6 +293,7 @@ def var(
 _mean = mean
 
 
+@register_kernel("std", backend="jax")
 def std(a: Any, axis: Any = None, dtype: Any = None, **options: Any) -> Any:
     """Standard deviation: the square root of `var`."""
     return kinks.root(var(a, axis, dtype, **options))
@@ -282,6 +305,7 @@ def _round_integers(a: Any, digits: int) -> Any:
     return (jnp.rint(a.astype(jnp.float64) / unit) * unit).astype(jnp.int64).astype(a.dtype)
 
 
+@register_kernel("round", backend="jax")
 def round(a: Any, decimals: int = 0) -> Any:
     """Round to a number of decimals, halves to even."""
     if not is_inexact(a.dtype):

@@ -11,8 +11,10 @@ import numpy as onp
 from jax import lax
 
 from npcompat._internal.core.index_spec import FULL, INTEGER, NEWAXIS, indexed_shape
+from npcompat._internal.support.kernel_table import register_kernel
 
 
+@register_kernel("astype", backend="jax")
 def astype(x: Any, dtype: Any) -> Any:
     """Cast as NumPy does: complex to real drops the imaginary part, without a warning."""
     x = jnp.asarray(x)
@@ -105,6 +107,7 @@ def _strided(window: Any, step: Sequence[int]) -> Any:
     return window[tuple(slice(None, None, s) for s in step)]
 
 
+@register_kernel("index_get", backend="jax")
 def index_get(a: Any, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> Any:
     """Read `a[index]` of basic indexing."""
     begin, span, step = _window(a.shape, starts, spec)
@@ -121,6 +124,7 @@ def index_get(a: Any, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) 
     return a.reshape(indexed_shape(a.shape, spec))
 
 
+@register_kernel("index_put", backend="jax")
 def index_put(a: Any, new: Any, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> Any:
     """Return a new array after `a[index] = new` of basic indexing."""
     begin, span, step = _window(a.shape, starts, spec)
@@ -169,6 +173,7 @@ def _interleaved(window: Any, new: Any, step: Sequence[int]) -> Any:
 # --- advanced indexing ----------------------------------------------------------------------------
 
 
+@register_kernel("known", backend="jax")
 def known(x: Any) -> Any:
     """Return a NumPy array if the values are known when the program is made."""
     return x if isinstance(x, jax.core.Tracer) else onp.asarray(x)
@@ -197,6 +202,7 @@ def _known_together(
     return axes, places, window
 
 
+@register_kernel("take_at", backend="jax")
 def take_at(a: Any, index: tuple[Any, ...]) -> Any:
     """Read `a[index]` with integer arrays among the index; positions are in range."""
     together = _known_together(a.shape, index)
@@ -208,6 +214,7 @@ def take_at(a: Any, index: tuple[Any, ...]) -> Any:
     return a.at[index].get(mode="promise_in_bounds", wrap_negative_indices=False)
 
 
+@register_kernel("put_at", backend="jax")
 def put_at(a: Any, index: tuple[Any, ...], new: Any) -> Any:
     """Return a new array after `a[index] = new` with integer arrays among the index, none negative.
 
@@ -223,26 +230,31 @@ def put_at(a: Any, index: tuple[Any, ...], new: Any) -> Any:
     return a.at[index].set(new, mode="drop", wrap_negative_indices=False)
 
 
+@register_kernel("add_at", backend="jax")
 def add_at(a: Any, index: Any, new: Any) -> Any:
     """Add values at positions, none negative; at equal positions all of them."""
     return a.at[index].add(new, mode="drop", wrap_negative_indices=False)
 
 
+@register_kernel("set_static", backend="jax")
 def set_static(a: Any, index: Any, new: Any) -> Any:
     """Return a new array after `a[index] = new`, for a constant index."""
     return a.at[index].set(lax.convert_element_type(new, a.dtype))
 
 
+@register_kernel("set_real", backend="jax")
 def set_real(a: Any, new: Any) -> Any:
     """Replace the real part."""
     return lax.complex(new, a.imag) if jnp.iscomplexobj(a) else new
 
 
+@register_kernel("set_imag", backend="jax")
 def set_imag(a: Any, new: Any) -> Any:
     """Replace the imaginary part."""
     return lax.complex(a.real, new)
 
 
+@register_kernel("kron", backend="jax")
 def kron(a: Any, b: Any) -> Any:
     """Kronecker product, of bool, too."""
     if a.dtype == onp.bool_:
@@ -250,6 +262,7 @@ def kron(a: Any, b: Any) -> Any:
     return jnp.kron(a, b)
 
 
+@register_kernel("unsqueeze", backend="jax")
 @functools.partial(jax.jit, static_argnums=1, inline=True)
 def unsqueeze(a: Any, axes: tuple[int, ...]) -> Any:
     """Insert axes of length 1 at these places.
@@ -259,6 +272,7 @@ def unsqueeze(a: Any, axes: tuple[int, ...]) -> Any:
     return lax.expand_dims(a, axes)
 
 
+@register_kernel("about", backend="jax")
 @functools.partial(jax.jit, inline=True)
 def about(mean: Any) -> tuple[Any, Any]:
     """Return the value as a constant, and the difference from it: 0, but with the derivative."""
@@ -266,11 +280,13 @@ def about(mean: Any) -> tuple[Any, Any]:
     return constant, mean - constant
 
 
+@register_kernel("stop_gradient", backend="jax")
 def stop_gradient(x: Any) -> Any:
     """Detach the value from differentiation."""
     return lax.stop_gradient(x)
 
 
+@register_kernel("on_platform", backend="jax")
 def on_platform(
     chosen: Mapping[str, Callable[..., Any]], default: Callable[..., Any], arrays: Sequence[Any]
 ) -> Any:
@@ -283,6 +299,7 @@ def on_platform(
     )
 
 
+@register_kernel("shaped_back", backend="jax")
 def shaped_back(x: Any, shape: Sequence[int]) -> Any:
     """Reshape an array that was written, apart from what is computed of it.
 
@@ -292,6 +309,7 @@ def shaped_back(x: Any, shape: Sequence[int]) -> Any:
     return lax.optimization_barrier(jnp.reshape(x, shape))
 
 
+@register_kernel("to_device", backend="jax")
 def to_device(x: Any, device: Any) -> Any:
     """Copy the values to another device."""
     return jax.device_put(x, device)

@@ -6,7 +6,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from npcompat._internal.support.kernel_table import register_kernel
 
+
+@register_kernel("attended", backend="jax")
 def attended(
     query: Any,
     key: Any,

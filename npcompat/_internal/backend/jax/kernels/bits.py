@@ -6,9 +6,12 @@ import jax.numpy as jnp
 import numpy as onp
 from jax import lax
 
+from npcompat._internal.support.kernel_table import register_kernel
+
 _UNSIGNED = {1: jnp.uint8, 2: jnp.uint16, 4: jnp.uint32, 8: jnp.uint64}
 
 
+@register_kernel("byteswap", backend="jax")
 def byteswap(a: Any) -> Any:
     """Swap the bytes of each element; of complex numbers, those of each part."""
     if jnp.iscomplexobj(a):
@@ -18,6 +21,7 @@ def byteswap(a: Any) -> Any:
     return lax.bitcast_convert_type(lax.bitcast_convert_type(a, jnp.uint8)[..., ::-1], a.dtype)
 
 
+@register_kernel("reinterpret", backend="jax")
 def reinterpret(a: Any, dtype: Any) -> Any:
     """Read the bytes along the last axis as elements of another dtype."""
     wanted = onp.dtype(dtype)

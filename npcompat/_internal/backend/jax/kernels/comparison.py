@@ -12,6 +12,8 @@ import jax.numpy as jnp
 import numpy as onp
 from jax import lax
 
+from npcompat._internal.support.kernel_table import register_kernels
+
 
 def _exact(compare: Callable[..., Any]) -> Callable[..., Any]:
     def compared(x: Any, y: Any) -> Any:
@@ -59,5 +61,16 @@ def _in_columns(reduce: Callable[..., Any]) -> Callable[..., Any]:
 
 
 any, all = _in_columns(jnp.any), _in_columns(jnp.all)
+register_kernels(
+    "jax",
+    equal=equal,
+    not_equal=not_equal,
+    less=less,
+    less_equal=less_equal,
+    greater=greater,
+    greater_equal=greater_equal,
+    any=any,
+    all=all,
+)
 
 __all__ = ["all", "any", "equal", "greater", "greater_equal", "less", "less_equal", "not_equal"]

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from npcompat._internal.backend.jax.kernels.kinks import magnitude
+from npcompat._internal.support.kernel_table import register_kernel, register_kernels
 
 Function = Callable[[Any], Any]
 Parts = tuple[Any, Any]
@@ -87,6 +88,7 @@ sin = _turned(sinh, jnp.sin)
 tan = _turned(tanh, jnp.tan)
 
 
+@register_kernel("cos", backend="jax")
 def cos(z: Any) -> Any:
     """Cosine."""
     return cosh(lax.complex(-z.imag, z.real)) if jnp.iscomplexobj(z) else jnp.cos(z)
@@ -154,11 +156,32 @@ arcsinh = _symmetric(jnp.arcsinh, _of_arcsinh, odd=True)
 arctanh = _symmetric(jnp.arctanh, _of_arctanh, odd=True)
 arcsin = _turned(arcsinh, jnp.arcsin)
 arctan = _turned(arctanh, jnp.arctan)
+register_kernels(
+    "jax",
+    exp=exp,
+    sinh=sinh,
+    cosh=cosh,
+    tanh=tanh,
+    sin=sin,
+    tan=tan,
+    sqrt=sqrt,
+    log=log,
+    log1p=log1p,
+    log2=log2,
+    log10=log10,
+    arccos=arccos,
+    arccosh=arccosh,
+    arcsinh=arcsinh,
+    arctanh=arctanh,
+    arcsin=arcsin,
+    arctan=arctan,
+)
 
 
 # --- magnitude and direction ----------------------------------------------------------------------
 
 
+@register_kernel("absolute", backend="jax")
 def absolute(z: Any) -> Any:
     """Magnitude; of complex numbers with an infinite part inf, also if the other part is nan."""
     if not jnp.iscomplexobj(z):
@@ -166,6 +189,7 @@ def absolute(z: Any) -> Any:
     return jnp.where(jnp.isinf(z.real) | jnp.isinf(z.imag), jnp.inf, jnp.absolute(z))
 
 
+@register_kernel("sign", backend="jax")
 def sign(z: Any) -> Any:
     """Sign, which is zero for both zeros; of complex numbers the direction.
 
@@ -197,11 +221,13 @@ def _chosen(plain: Any, x: Any, y: Any, largest: bool, keeps_nan: bool) -> Any:
     return jnp.where(first | jnp.isnan(x if keeps_nan else y), x, y)
 
 
+@register_kernel("maximum", backend="jax")
 def maximum(x: Any, y: Any) -> Any:
     """Larger operand; the first one that is nan."""
     return _chosen(jnp.maximum, x, y, True, True)
 
 
+@register_kernel("minimum", backend="jax")
 def minimum(x: Any, y: Any) -> Any:
     """Smaller operand; the first one that is nan."""
     return _chosen(jnp.minimum, x, y, False, True)
@@ -227,21 +253,25 @@ def _extreme(plain: Any, a: Any, axis: Any, keepdims: bool, options: dict[str, A
     )
 
 
+@register_kernel("max", backend="jax")
 def max(a: Any, axis: Any = None, keepdims: bool = False, **options: Any) -> Any:
     """Maximum over axes."""
     return _extreme(jnp.max, a, axis, keepdims, options)
 
 
+@register_kernel("min", backend="jax")
 def min(a: Any, axis: Any = None, keepdims: bool = False, **options: Any) -> Any:
     """Minimum over axes."""
     return _extreme(jnp.min, a, axis, keepdims, options)
 
 
+@register_kernel("fmax", backend="jax")
 def fmax(x: Any, y: Any) -> Any:
     """Larger operand that is not nan."""
     return _chosen(jnp.fmax, x, y, True, False)
 
 
+@register_kernel("fmin", backend="jax")
 def fmin(x: Any, y: Any) -> Any:
     """Smaller operand that is not nan."""
     return _chosen(jnp.fmin, x, y, False, False)

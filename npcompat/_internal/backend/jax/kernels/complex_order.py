@@ -5,6 +5,8 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from npcompat._internal.support.kernel_table import register_kernel
+
 
 def _keys(a: Any) -> tuple[Any, ...]:
     """Sort keys of complex numbers, the most significant last."""
@@ -14,6 +16,7 @@ def _keys(a: Any) -> tuple[Any, ...]:
     return clean_imag, clean_real, jnp.isnan(imag), jnp.isnan(real)
 
 
+@register_kernel("sort", backend="jax")
 def sort(a: Any, axis: int = -1) -> Any:
     """Sort in ascending order, nan last."""
     if not jnp.iscomplexobj(a):
@@ -21,6 +24,7 @@ def sort(a: Any, axis: int = -1) -> Any:
     return jnp.take_along_axis(a, argsort(a, axis), axis=axis)
 
 
+@register_kernel("argsort", backend="jax")
 def argsort(a: Any, axis: int = -1, stable: bool = True) -> Any:
     """Positions that sort; equal elements keep their order."""
     if not jnp.iscomplexobj(a):
@@ -28,6 +32,7 @@ def argsort(a: Any, axis: int = -1, stable: bool = True) -> Any:
     return jnp.lexsort(_keys(a), axis=axis)
 
 
+@register_kernel("lexsort", backend="jax")
 def lexsort(keys: Sequence[Any], axis: int = -1) -> Any:
     """Positions that sort by several keys, the last one first."""
     return jnp.lexsort(
@@ -43,6 +48,7 @@ def _less(x: Any, y: Any) -> Any:
     return found
 
 
+@register_kernel("searchsorted", backend="jax")
 def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
     """Positions of values in a sorted vector: in front of equal elements, or behind them."""
     if not jnp.iscomplexobj(a):
@@ -75,6 +81,7 @@ def _complex_extreme(a: Any, axis: int | None, keepdims: bool, largest: bool) ->
     return position.reshape((1,) * len(shape)) if axis is None and keepdims else position
 
 
+@register_kernel("argmax", backend="jax")
 def argmax(a: Any, axis: int | None = None, keepdims: bool = False) -> Any:
     """Position of the first largest element; nan is larger than all."""
     if not jnp.iscomplexobj(a):
@@ -82,6 +89,7 @@ def argmax(a: Any, axis: int | None = None, keepdims: bool = False) -> Any:
     return _complex_extreme(a, axis, keepdims, True)
 
 
+@register_kernel("argmin", backend="jax")
 def argmin(a: Any, axis: int | None = None, keepdims: bool = False) -> Any:
     """Position of the first smallest element; nan is smaller than all."""
     if not jnp.iscomplexobj(a):

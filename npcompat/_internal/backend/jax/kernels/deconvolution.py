@@ -6,7 +6,10 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
+from npcompat._internal.support.kernel_table import register_kernel
 
+
+@register_kernel("conv_transpose_nd", backend="jax")
 def conv_transpose_nd(
     x: Any,
     weight: Any,

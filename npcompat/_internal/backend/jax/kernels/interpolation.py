@@ -9,8 +9,10 @@ import jax.numpy as jnp
 from jax import lax
 
 from npcompat._internal.backend.jax.kernels.arithmetic import divide, rounded
+from npcompat._internal.support.kernel_table import register_kernel
 
 
+@register_kernel("interp", backend="jax")
 def interp(
     x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
 ) -> Any:
@@ -51,6 +53,7 @@ def interp(
     return jnp.where(jnp.isnan(x), x if last else fp[0], found)
 
 
+@register_kernel("linspace", backend="jax")
 def linspace(start: Any, stop: Any, num: int, endpoint: bool = True, *, axis: int = 0) -> Any:
     """Values in equal steps, as multiples of one step.
 

@@ -10,7 +10,10 @@ import jax.numpy as jnp
 from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
+from npcompat._internal.support.kernel_table import register_kernel
 
+
+@register_kernel("magnitude", backend="jax")
 @jax.custom_jvp
 def magnitude(x: Any) -> Any:
     """Absolute value of real numbers; the derivative at zero is zero."""
@@ -23,11 +26,13 @@ def _derivative_of_magnitude(operands: Any, tangents: Any) -> tuple[Any, Any]:
     return magnitude(x), dx * jnp.sign(x) if jnp.issubdtype(x.dtype, jnp.inexact) else dx
 
 
+@register_kernel("fabs", backend="jax")
 def fabs(x: Any) -> Any:
     """Absolute value as a float; the derivative at zero is zero."""
     return magnitude(x if jnp.issubdtype(x.dtype, jnp.inexact) else jnp.fabs(x))
 
 
+@register_kernel("real_power", backend="jax")
 @jax.custom_jvp
 def real_power(x: Any, y: Any) -> Any:
     """Power of real numbers.
@@ -55,6 +60,7 @@ def _derivative_of_real_power(operands: Any, tangents: Any) -> tuple[Any, Any]:
 real_power.defjvp(_derivative_of_real_power, symbolic_zeros=True)
 
 
+@register_kernel("clipped", backend="jax")
 @jax.custom_jvp
 def clipped(a: Any, low: Any, high: Any) -> Any:
     """Values clipped from below and above; the derivative at the bounds is that of the values."""
@@ -70,6 +76,7 @@ def _derivative_of_clipped(operands: Any, tangents: Any) -> tuple[Any, Any]:
     return out, jnp.where(jnp.maximum(a, low) > high, dhigh, inner).astype(out.dtype)
 
 
+@register_kernel("root", backend="jax")
 def root(s: Any, power: float = 0.5) -> Any:
     """Root of sums that are not negative; the derivative of a sum of zeros is zero."""
     zero = s == 0
@@ -77,6 +84,7 @@ def root(s: Any, power: float = 0.5) -> Any:
     return jnp.where(zero, 0, jnp.sqrt(safe) if power == 0.5 else safe**power).astype(s.dtype)
 
 
+@register_kernel("norm", backend="jax")
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Norm of vectors or matrices; the derivative at zero is zero."""
     count = x.ndim if axis is None else 1 if isinstance(axis, int) else len(axis)
@@ -90,6 +98,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     return jnp.linalg.norm(x, ord, axis, keepdims)
 
 
+@register_kernel("vector_norm", backend="jax")
 def vector_norm(x: Any, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """Norm of vectors, which may lie along several axes; the derivative at zero is zero."""
     if ord == 2:

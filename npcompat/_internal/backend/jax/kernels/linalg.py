@@ -10,14 +10,18 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
+from npcompat._internal.support.kernel_table import register_kernel
+
 HIGHEST = lax.Precision.HIGHEST
 
 
+@register_kernel("matmul", backend="jax")
 def matmul(a: Any, b: Any) -> Any:
     """Matrix product of the last two axes."""
     return jnp.matmul(a, b, precision=HIGHEST)
 
 
+@register_kernel("vecdot", backend="jax")
 def vecdot(a: Any, b: Any) -> Any:
     """Inner product of the last axes, the first operand conjugated."""
     return jnp.vecdot(a, b, precision=HIGHEST)
@@ -28,38 +32,45 @@ def _check_rank(a: Any, least: int) -> None:
         raise ValueError(f"expected an operand of at least {least} dimensions, got {a.ndim}")
 
 
+@register_kernel("matvec", backend="jax")
 def matvec(a: Any, b: Any) -> Any:
     """Product of matrices and vectors."""
     _check_rank(a, 2)
     return jnp.squeeze(jnp.matmul(a, b[..., None], precision=HIGHEST), -1)
 
 
+@register_kernel("vecmat", backend="jax")
 def vecmat(a: Any, b: Any) -> Any:
     """Product of conjugated vectors and matrices."""
     _check_rank(b, 2)
     return jnp.squeeze(jnp.matmul(jnp.conj(a)[..., None, :], b, precision=HIGHEST), -2)
 
 
+@register_kernel("dot", backend="jax")
 def dot(a: Any, b: Any) -> Any:
     """Product as of NumPy's `dot`."""
     return jnp.dot(a, b, precision=HIGHEST)
 
 
+@register_kernel("vdot", backend="jax")
 def vdot(a: Any, b: Any) -> Any:
     """Inner product of all elements, the first operand conjugated."""
     return jnp.vdot(a, b, precision=HIGHEST)
 
 
+@register_kernel("inner", backend="jax")
 def inner(a: Any, b: Any) -> Any:
     """Inner product over the last axes."""
     return jnp.inner(a, b, precision=HIGHEST)
 
 
+@register_kernel("tensordot", backend="jax")
 def tensordot(a: Any, b: Any, axes: Any) -> Any:
     """Sum of products over pairs of axes."""
     return jnp.tensordot(a, b, axes, precision=HIGHEST)
 
 
+@register_kernel("einsum", backend="jax")
 def einsum(subscripts: str, *operands: Any, optimize: Any) -> Any:
     """Einstein summation.
 
@@ -84,11 +95,13 @@ def _any_zero_pivot(a: Any) -> Any:
     return jnp.any(jnp.diagonal(factors, axis1=-2, axis2=-1) == 0)
 
 
+@register_kernel("inv_flagged", backend="jax")
 def inv_flagged(a: Any) -> tuple[Any, Any]:
     """Inverses, and a flag: True if any matrix is singular."""
     return jnp.linalg.inv(a), _any_zero_pivot(a)
 
 
+@register_kernel("solve_flagged", backend="jax")
 def solve_flagged(a: Any, b: Any) -> tuple[Any, Any]:
     """Solutions of linear systems, and a flag: True if any matrix is singular."""
     return jnp.linalg.solve(a, b), _any_zero_pivot(a)
@@ -108,6 +121,7 @@ def _mirrored(a: Any, lower: bool) -> Any:
     )
 
 
+@register_kernel("cholesky_flagged", backend="jax")
 def cholesky_flagged(a: Any, upper: bool) -> tuple[Any, Any]:
     """Cholesky factors, and a flag: True if any matrix is not positive definite."""
     factor = jnp.linalg.cholesky(_mirrored(a, not upper), symmetrize_input=False)
@@ -116,23 +130,27 @@ def cholesky_flagged(a: Any, upper: bool) -> tuple[Any, Any]:
     return (jnp.conj(jnp.swapaxes(factor, -1, -2)) if upper else factor), failed
 
 
+@register_kernel("eigh", backend="jax")
 def eigh(a: Any, uplo: str) -> tuple[Any, Any]:
     """Eigenvalues and eigenvectors of Hermitian matrices, of which one triangle is read."""
     values, vectors = jnp.linalg.eigh(_mirrored(a, uplo == "L"), symmetrize_input=False)
     return values, vectors
 
 
+@register_kernel("eigvalsh", backend="jax")
 def eigvalsh(a: Any, uplo: str) -> Any:
     """Eigenvalues of Hermitian matrices, of which one triangle is read."""
     return jnp.linalg.eigh(_mirrored(a, uplo == "L"), symmetrize_input=False)[0]
 
 
+@register_kernel("eig_checked", backend="jax")
 def eig_checked(a: Any) -> tuple[Any, Any, Any]:
     """Eigenvalues and eigenvectors, and a flag: True if an element is not finite."""
     values, vectors = jnp.linalg.eig(a)
     return values, vectors, jnp.any(~jnp.isfinite(a))
 
 
+@register_kernel("eigvals_checked", backend="jax")
 def eigvals_checked(a: Any) -> tuple[Any, Any]:
     """Eigenvalues, and a flag: True if an element is not finite."""
     return jnp.linalg.eigvals(a), jnp.any(~jnp.isfinite(a))
@@ -147,18 +165,21 @@ def _not_converged(a: Any, s: Any) -> Any:
     return jnp.any(jnp.isnan(s).any(-1) & ~only_infinite)
 
 
+@register_kernel("svd_flagged", backend="jax")
 def svd_flagged(a: Any, full_matrices: bool, hermitian: bool) -> tuple[Any, Any, Any, Any]:
     """Singular value decompositions, and a flag: True if any did not converge."""
     u, s, vh = jnp.linalg.svd(a, full_matrices, True, hermitian)
     return u, s, vh, _not_converged(a, s)
 
 
+@register_kernel("svdvals_flagged", backend="jax")
 def svdvals_flagged(a: Any, hermitian: bool) -> tuple[Any, Any]:
     """Singular values, and a flag: True if any decomposition did not converge."""
     s = jnp.linalg.svd(a, compute_uv=False, hermitian=hermitian)
     return s, _not_converged(a, s)
 
 
+@register_kernel("pinv_flagged", backend="jax")
 def pinv_flagged(a: Any, rcond: Any, hermitian: bool) -> tuple[Any, Any]:
     """Pseudo-inverses, and a flag: True if any matrix holds nan.
 
@@ -167,6 +188,7 @@ def pinv_flagged(a: Any, rcond: Any, hermitian: bool) -> tuple[Any, Any]:
     return jnp.linalg.pinv(a, rcond, hermitian), jnp.any(jnp.isnan(a))
 
 
+@register_kernel("lstsq", backend="jax")
 def lstsq(a: Any, b: Any, rcond: Any) -> tuple[Any, Any, Any, Any]:
     """Least squares: solution, squared residuals, rank, singular values.
 

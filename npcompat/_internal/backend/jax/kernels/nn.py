@@ -12,15 +12,23 @@ from jax import lax
 from npcompat._internal.backend.jax.random import random_bits as noise
 from npcompat._internal.backend.jax.random.threefry import wrapped
 from npcompat._internal.core.dtypes import lowest
+from npcompat._internal.support.kernel_table import register_kernel, register_kernels
 
 sigmoid, rsqrt = jax.nn.sigmoid, lax.rsqrt
+register_kernels(
+    "jax",
+    sigmoid=sigmoid,
+    rsqrt=rsqrt,
+)
 
 
+@register_kernel("relu", backend="jax")
 def relu(x: Any) -> Any:
     """Rectified linear unit; its derivative at zero is zero."""
     return x if x.dtype == onp.bool_ else jax.nn.relu(x)
 
 
+@register_kernel("conv_nd", backend="jax")
 def conv_nd(
     x: Any,
     weight: Any,
@@ -46,6 +54,7 @@ def conv_nd(
     )
 
 
+@register_kernel("pool_nd", backend="jax")
 def pool_nd(
     x: Any, kind: str, window: Sequence[int], stride: Sequence[int], pad: Sequence[tuple[int, int]]
 ) -> Any:
@@ -92,11 +101,13 @@ def _tangent_of_larger(operands: tuple[Any, Any], tangents: tuple[Any, Any]) -> 
     return _larger(x, y), lax.select((x >= y) | (x != x), *tangents)
 
 
+@register_kernel("take_along", backend="jax")
 def take_along(x: Any, positions: Any, axis: int) -> Any:
     """Compute `take_along_axis` for positions that are in range."""
     return jnp.take_along_axis(x, positions, axis, mode="promise_in_bounds")
 
 
+@register_kernel("take_one", backend="jax")
 @functools.partial(jax.custom_jvp, nondiff_argnums=(2,))
 def take_one(x: Any, positions: Any, axis: int) -> Any:
     """Compute `take_along` for one position along the axis.
@@ -117,6 +128,7 @@ def _tangent_of_one(
     )
 
 
+@register_kernel("top_positions", backend="jax")
 def top_positions(x: Any, k: int, ascending: bool) -> Any:
     """Positions of the k largest (smallest) elements along the last axis, in order.
 
@@ -127,6 +139,7 @@ def top_positions(x: Any, k: int, ascending: bool) -> Any:
     return lax.top_k(x, k)[1]
 
 
+@register_kernel("keep_mask", backend="jax")
 def keep_mask(key: Any, counter: Any, keep: float, shape: Sequence[int]) -> Any:
     """Dropout mask: True with probability `keep`, from draw `counter` of the stream `key`."""
     at = jax.random.fold_in(wrapped(key), counter.astype(jnp.uint32))

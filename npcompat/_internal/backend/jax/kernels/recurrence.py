@@ -14,11 +14,14 @@ import jax.numpy as jnp
 import numpy as onp
 from jax import lax
 
+from npcompat._internal.support.kernel_table import register_kernel
+
 Combine = Callable[[Any, Any], Any]
 Step = Callable[[Any, Any, Any], tuple[Any, Any, Any]]
 Cell = Callable[[Any, Any, Any], tuple[Any, Any]]
 
 
+@register_kernel("scan", backend="jax")
 def scan(
     step: Callable[[Any, Any], tuple[Any, Any]], carry: Any, xs: Any, reverse: bool = False
 ) -> tuple[Any, Any]:
@@ -59,6 +62,7 @@ def _scan_over_rows(
     return carry, rows, outs
 
 
+@register_kernel("recurrence", backend="jax")
 @partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2))
 def recurrence(
     combine: Combine,

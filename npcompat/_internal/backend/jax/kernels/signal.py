@@ -8,7 +8,10 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
+from npcompat._internal.support.kernel_table import register_kernel
 
+
+@register_kernel("convolve", backend="jax")
 def convolve(a: Any, v: Any, mode: str) -> Any:
     """Convolution: sums of products of two vectors, one of them reversed, at each distance."""
     if jnp.issubdtype(a.dtype, jnp.inexact):
@@ -17,6 +20,7 @@ def convolve(a: Any, v: Any, mode: str) -> Any:
     return _integer_sums(longer, jnp.flip(shorter), mode)
 
 
+@register_kernel("correlate", backend="jax")
 def correlate(a: Any, v: Any, mode: str) -> Any:
     """Correlation: sums of products of two vectors, the second conjugated, at each distance."""
     if jnp.issubdtype(a.dtype, jnp.inexact):

@@ -13,10 +13,12 @@ import numpy as onp
 from jax import lax
 
 from npcompat._internal.backend.jax.kernels.array_functions import astype, shaped_back
+from npcompat._internal.support.kernel_table import register_kernel
 
 Pairwise = Callable[[Any, Any], Any]
 
 
+@register_kernel("fold", backend="jax")
 def fold(
     f: Pairwise,
     a: Any,
@@ -69,6 +71,7 @@ def _tree(f: Pairwise, a: Any) -> Any:
     return a[0]
 
 
+@register_kernel("running_fold", backend="jax")
 def running_fold(f: Pairwise, a: Any, axis: int, associative: bool) -> Any:
     """Folds of the first element, of the first two, and so on."""
     if not a.shape[axis]:
@@ -83,6 +86,7 @@ def running_fold(f: Pairwise, a: Any, axis: int, associative: bool) -> Any:
     return jnp.moveaxis(totals, 0, axis)
 
 
+@register_kernel("fold_between", backend="jax")
 def fold_between(f: Pairwise, a: Any, starts: Any, axis: int) -> Any:
     """Folds of `a[starts[i]:starts[i + 1]]`, or of `a[starts[i]]` if that is empty.
 
@@ -100,6 +104,7 @@ def fold_between(f: Pairwise, a: Any, starts: Any, axis: int) -> Any:
     return jnp.moveaxis(lax.fori_loop(0, a.shape[0], step, totals), 0, axis)
 
 
+@register_kernel("apply_at", backend="jax")
 def apply_at(f: Callable[..., Any], a: Any, positions: Any, values: Any) -> Any:
     """Compute `a[p] = f(a[p], value)` for each position of the flattened array, in order.
 
@@ -117,6 +122,7 @@ def apply_at(f: Callable[..., Any], a: Any, positions: Any, values: Any) -> Any:
     return shaped_back(lax.fori_loop(0, positions.shape[0], step, flat), a.shape)
 
 
+@register_kernel("scatter_at", backend="jax")
 def scatter_at(name: str, a: Any, positions: Any, values: Any, row: tuple[int, ...]) -> Any:
     """Compute `apply_at` for functions that XLA scatters in one step, also at rows.
 

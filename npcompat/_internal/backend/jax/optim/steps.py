@@ -15,8 +15,10 @@ import numpy as onp
 import optax
 
 from npcompat._internal.backend.jax.optim.rules import RULES, Hyper
+from npcompat._internal.support.kernel_table import register_kernel
 
 
+@register_kernel("optimizer_memory", backend="jax")
 @cache
 def optimizer_memory(
     rule: str, hyper: tuple[tuple[str, Any], ...], shape: tuple[int, ...], dtype: Any
@@ -96,6 +98,7 @@ def _scaled(
     return found if clip is None else [jnp.clip(grad, -clip, clip) for grad in found]
 
 
+@register_kernel("optimizer_step", backend="jax")
 def optimizer_step(
     lr: Any,
     rescale: Any,
@@ -180,6 +183,7 @@ def _restored(array: Any, like: Any) -> Any:
     return array.astype(like.dtype)
 
 
+@register_kernel("optax_state", backend="jax")
 def optax_state(
     transformation: Any, names: Sequence[str], weights: Sequence[Any]
 ) -> tuple[list[str], list[Any]]:
@@ -194,6 +198,7 @@ def optax_state(
         ]
 
 
+@register_kernel("optax_step", backend="jax")
 def optax_step(
     lr: Any,
     rescale: Any,

@@ -18,6 +18,7 @@ from jax.scipy.special import i0e, log_ndtr, ndtr
 from npcompat._internal.backend.jax.random import random_bits as noise
 from npcompat._internal.backend.jax.random.keyed_draws import at, rolled_at, shape_of, spread
 from npcompat._internal.backend.jax.random.rejection import accepted, gamma, poisson, shares
+from npcompat._internal.support.kernel_table import register_kernel
 
 
 def implicitly(cdf: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,62 +45,74 @@ def implicitly(cdf: Callable[..., Any]) -> Callable[..., Any]:
 # --- by transformation ----------------------------------------------------------------------------
 
 
+@register_kernel("random_normal", backend="jax")
 def random_normal(key: Any, counter: Any, loc: Any, scale: Any, size: Any, dtype: Any) -> Any:
     """Normal distribution with a mean and a standard deviation."""
     return noise.normal(at(key, counter), shape_of(size, loc, scale), dtype) * scale + loc
 
 
+@register_kernel("random_lognormal", backend="jax")
 def random_lognormal(key: Any, counter: Any, mean: Any, sigma: Any, size: Any, dtype: Any) -> Any:
     """Log-normal distribution: the exponential of a normal one."""
     return jnp.exp(random_normal(key, counter, mean, sigma, size, dtype))
 
 
+@register_kernel("random_exponential", backend="jax")
 def random_exponential(key: Any, counter: Any, scale: Any, size: Any, dtype: Any) -> Any:
     """Exponential distribution with a mean."""
     return noise.exponential(at(key, counter), shape_of(size, scale), dtype) * scale
 
 
+@register_kernel("random_rayleigh", backend="jax")
 def random_rayleigh(key: Any, counter: Any, scale: Any, size: Any, dtype: Any) -> Any:
     """Rayleigh distribution: the length of a vector of two normal components."""
     return jnp.sqrt(2 * noise.exponential(at(key, counter), shape_of(size, scale), dtype)) * scale
 
 
+@register_kernel("random_pareto", backend="jax")
 def random_pareto(key: Any, counter: Any, a: Any, size: Any, dtype: Any) -> Any:
     """Pareto distribution of the second kind (Lomax), from 0 on."""
     return jnp.expm1(noise.exponential(at(key, counter), shape_of(size, a), dtype) / a)
 
 
+@register_kernel("random_power", backend="jax")
 def random_power(key: Any, counter: Any, a: Any, size: Any, dtype: Any) -> Any:
     """Power distribution: density a * x**(a - 1) on [0, 1]."""
     return jnp.exp(-noise.exponential(at(key, counter), shape_of(size, a), dtype) / a)
 
 
+@register_kernel("random_weibull", backend="jax")
 def random_weibull(key: Any, counter: Any, a: Any, size: Any, dtype: Any) -> Any:
     """Weibull distribution with a shape and scale 1."""
     e = noise.exponential(at(key, counter), shape_of(size, a), dtype)
     return jnp.where(a == 0, 0, e ** (1 / jnp.where(a == 0, 1, a)))
 
 
+@register_kernel("random_laplace", backend="jax")
 def random_laplace(key: Any, counter: Any, loc: Any, scale: Any, size: Any, dtype: Any) -> Any:
     """Laplace distribution with a mean and a scale."""
     return noise.laplace(at(key, counter), shape_of(size, loc, scale), dtype) * scale + loc
 
 
+@register_kernel("random_gumbel", backend="jax")
 def random_gumbel(key: Any, counter: Any, loc: Any, scale: Any, size: Any, dtype: Any) -> Any:
     """Gumbel distribution with a mode and a scale."""
     return noise.gumbel(at(key, counter), shape_of(size, loc, scale), dtype) * scale + loc
 
 
+@register_kernel("random_logistic", backend="jax")
 def random_logistic(key: Any, counter: Any, loc: Any, scale: Any, size: Any, dtype: Any) -> Any:
     """Logistic distribution with a mean and a scale."""
     return noise.logistic(at(key, counter), shape_of(size, loc, scale), dtype) * scale + loc
 
 
+@register_kernel("random_standard_cauchy", backend="jax")
 def random_standard_cauchy(key: Any, counter: Any, size: Any, dtype: Any) -> Any:
     """Cauchy distribution with mode 0 and scale 1."""
     return noise.cauchy(at(key, counter), shape_of(size), dtype)
 
 
+@register_kernel("random_triangular", backend="jax")
 def random_triangular(
     key: Any, counter: Any, left: Any, mode: Any, right: Any, size: Any, dtype: Any
 ) -> Any:
@@ -113,23 +126,27 @@ def random_triangular(
 # --- by gamma variates ----------------------------------------------------------------------------
 
 
+@register_kernel("random_gamma", backend="jax")
 def random_gamma(key: Any, counter: Any, shape: Any, scale: Any, size: Any, dtype: Any) -> Any:
     """Gamma distribution with a shape and a scale."""
     _, alpha, factor = spread(size, shape, scale)
     return gamma(rolled_at(key, counter), alpha) * factor
 
 
+@register_kernel("random_beta", backend="jax")
 def random_beta(key: Any, counter: Any, a: Any, b: Any, size: Any, dtype: Any) -> Any:
     """Beta distribution."""
     _, a, b = spread(size, a, b)
     return shares(rolled_at(key, counter), jnp.stack([a, b]))[0]
 
 
+@register_kernel("random_chisquare", backend="jax")
 def random_chisquare(key: Any, counter: Any, df: Any, size: Any, dtype: Any) -> Any:
     """Chi-square distribution: the sum of `df` squares of normal variates."""
     return 2 * gamma(rolled_at(key, counter), spread(size, df)[1] / 2)
 
 
+@register_kernel("random_f", backend="jax")
 def random_f(key: Any, counter: Any, dfnum: Any, dfden: Any, size: Any, dtype: Any) -> Any:
     """Fisher's F distribution: the quotient of two chi-square variates.
 
@@ -140,6 +157,7 @@ def random_f(key: Any, counter: Any, dfnum: Any, dfden: Any, size: Any, dtype: A
     return (above / n) / (below / d)
 
 
+@register_kernel("random_standard_t", backend="jax")
 def random_standard_t(key: Any, counter: Any, df: Any, size: Any, dtype: Any) -> Any:
     """Student's t distribution: a normal variate by the root of a chi-square one.
 
@@ -167,6 +185,7 @@ def _excess(key: Any, df: Any, nonc: Any, dtype: Any) -> tuple[Any, Any]:
     return jnp.where(above, df - 1, df + pairs), added
 
 
+@register_kernel("random_noncentral_chisquare", backend="jax")
 def random_noncentral_chisquare(
     key: Any, counter: Any, df: Any, nonc: Any, size: Any, dtype: Any
 ) -> Any:
@@ -177,6 +196,7 @@ def random_noncentral_chisquare(
     return 2 * gamma(second, degrees / 2) + added
 
 
+@register_kernel("random_noncentral_f", backend="jax")
 def random_noncentral_f(
     key: Any, counter: Any, dfnum: Any, dfden: Any, nonc: Any, size: Any, dtype: Any
 ) -> Any:
@@ -199,6 +219,7 @@ def _wald(x: Any, mean: Any, scale: Any) -> Any:
     )
 
 
+@register_kernel("random_wald", backend="jax")
 def random_wald(key: Any, counter: Any, mean: Any, scale: Any, size: Any, dtype: Any) -> Any:
     """Wald (inverse Gaussian) distribution: the smaller root of a quadratic, or the other one.
 
@@ -228,6 +249,7 @@ def _vonmises(x: Any, kappa: Any) -> Any:
     return integral / (2 * jnp.pi * i0e(kappa))
 
 
+@register_kernel("random_vonmises", backend="jax")
 def random_vonmises(key: Any, counter: Any, mu: Any, kappa: Any, size: Any, dtype: Any) -> Any:
     """Von Mises distribution on [-pi, pi], by rejection from a wrapped Cauchy distribution.
 
@@ -265,6 +287,7 @@ def random_vonmises(key: Any, counter: Any, mu: Any, kappa: Any, size: Any, dtyp
 # --- vectors --------------------------------------------------------------------------------------
 
 
+@register_kernel("random_dirichlet", backend="jax")
 def random_dirichlet(key: Any, counter: Any, alpha: Any, size: Any, dtype: Any) -> Any:
     """Dirichlet distribution; an alpha of 0 gives 0."""
     alpha = jnp.moveaxis(jnp.broadcast_to(alpha, (*size, alpha.shape[0])), -1, 0)
@@ -290,6 +313,7 @@ def _square_root_derivative(primals: Any, tangents: Any) -> Any:
     return (v * roots) @ v.T, v @ inner @ v.T
 
 
+@register_kernel("random_multivariate_normal", backend="jax")
 def random_multivariate_normal(
     key: Any, counter: Any, mean: Any, cov: Any, size: Any, method: str, dtype: Any
 ) -> Any:

@@ -14,6 +14,7 @@ from jax.scipy.special import gammaln
 from npcompat._internal.backend.jax.random import random_bits as noise
 from npcompat._internal.backend.jax.random.keyed_draws import at, rolled_at, spread
 from npcompat._internal.backend.jax.random.rejection import accepted, binomial, gamma, poisson
+from npcompat._internal.support.kernel_table import register_kernel
 
 _LARGEST = 2**63 - 1
 
@@ -31,17 +32,20 @@ def _uniform(key: Any, shape: Any) -> Any:
 # --- counts of events -----------------------------------------------------------------------------
 
 
+@register_kernel("random_poisson", backend="jax")
 def random_poisson(key: Any, counter: Any, lam: Any, size: Any) -> Any:
     """Poisson distribution with a mean."""
     return _whole(poisson(rolled_at(key, counter), spread(size, lam)[1]))
 
 
+@register_kernel("random_binomial", backend="jax")
 def random_binomial(key: Any, counter: Any, n: Any, p: Any, size: Any) -> Any:
     """Binomial distribution: the number of successes in n trials."""
     _, n, p = spread(size, n.astype(jnp.float64), p)
     return _whole(binomial(rolled_at(key, counter), n, p))
 
 
+@register_kernel("random_negative_binomial", backend="jax")
 def random_negative_binomial(key: Any, counter: Any, n: Any, p: Any, size: Any) -> Any:
     """Negative binomial distribution: the number of failures before n successes.
 
@@ -52,6 +56,7 @@ def random_negative_binomial(key: Any, counter: Any, n: Any, p: Any, size: Any) 
     return _whole(poisson(counts, gamma(gammas, n.astype(jnp.float64)) * (1 - p) / p))
 
 
+@register_kernel("random_geometric", backend="jax")
 def random_geometric(key: Any, counter: Any, p: Any, size: Any) -> Any:
     """Geometric distribution: the number of the first trial that succeeds."""
     shape, p = spread(size, p)
@@ -99,6 +104,7 @@ def _hypergeometric(key: Any, good: Any, bad: Any, sample: Any) -> Any:
     return jnp.where(m < sample, good - k, k)
 
 
+@register_kernel("random_hypergeometric", backend="jax")
 def random_hypergeometric(
     key: Any, counter: Any, good: Any, bad: Any, sample: Any, size: Any
 ) -> Any:
@@ -110,6 +116,7 @@ def random_hypergeometric(
 # --- counts of several kinds ----------------------------------------------------------------------
 
 
+@register_kernel("random_multinomial", backend="jax")
 def random_multinomial(key: Any, counter: Any, n: Any, p: Any, size: Any) -> Any:
     """Multinomial distribution: the counts of outcomes in n trials.
 
@@ -132,6 +139,7 @@ def random_multinomial(key: Any, counter: Any, n: Any, p: Any, size: Any) -> Any
     return _whole(jnp.concatenate([jnp.moveaxis(counts, 0, -1), left[..., None]], -1))
 
 
+@register_kernel("random_multivariate_hypergeometric", backend="jax")
 def random_multivariate_hypergeometric(
     key: Any, counter: Any, colors: Any, sample: Any, size: Any
 ) -> Any:
@@ -158,6 +166,7 @@ def random_multivariate_hypergeometric(
 # --- power laws -----------------------------------------------------------------------------------
 
 
+@register_kernel("random_zipf", backend="jax")
 def random_zipf(key: Any, counter: Any, a: Any, size: Any) -> Any:
     """Zipf distribution, by rejection from a discretized Pareto distribution that ends at 2**63.
 
@@ -181,6 +190,7 @@ def random_zipf(key: Any, counter: Any, a: Any, size: Any) -> Any:
     )
 
 
+@register_kernel("random_logseries", backend="jax")
 def random_logseries(key: Any, counter: Any, p: Any, size: Any) -> Any:
     """Logarithmic series distribution: geometric, of a random probability.
 

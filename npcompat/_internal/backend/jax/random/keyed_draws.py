@@ -13,8 +13,10 @@ from jax import lax
 from npcompat._internal.backend.jax.random import random_bits as noise
 from npcompat._internal.backend.jax.random.rejection import accepted
 from npcompat._internal.backend.jax.random.threefry import hashed, wrapped
+from npcompat._internal.support.kernel_table import register_kernel
 
 
+@register_kernel("at", backend="jax")
 def at(key: Any, counter: Any) -> Any:
     """Key of one draw of a stream that is made in one step."""
     return wrapped(_block(key, counter))
@@ -45,22 +47,26 @@ def spread(size: Any, *parameters: Any) -> Any:
     return shape, *[jnp.broadcast_to(p, shape) for p in parameters]
 
 
+@register_kernel("each", backend="jax")
 def each(draw: Any, counters: Any) -> Any:
     """Make several draws, one after the other along the first axis."""
     return jax.vmap(draw)(counters)
 
 
+@register_kernel("next_counter", backend="jax")
 def next_counter(counter: Any) -> Any:
     """Counter after a draw."""
     return lax.add(counter, jnp.asarray(1, counter.dtype))
 
 
+@register_kernel("random_uniform", backend="jax")
 def random_uniform(key: Any, counter: Any, low: Any, high: Any, size: Any, dtype: Any) -> Any:
     """Uniform distribution on [low, high)."""
     shape = shape_of(size, low, high)
     return noise.uniform(at(key, counter), shape, dtype) * (high - low) + low
 
 
+@register_kernel("random_integers", backend="jax")
 def random_integers(
     key: Any, counter: Any, low: Any, high: Any, size: Any, dtype: Any, closed: bool
 ) -> Any:
@@ -88,6 +94,7 @@ def random_integers(
     return (drawn if dtype == jnp.uint64 else drawn.astype(jnp.int64)).astype(dtype)
 
 
+@register_kernel("random_choice", backend="jax")
 def random_choice(
     key: Any, counter: Any, probabilities: Any, n: int, size: Any, replace: bool, ordered: bool
 ) -> Any:
@@ -98,11 +105,13 @@ def random_choice(
     return jnp.sort(found, axis=None).reshape(found.shape) if ordered else found
 
 
+@register_kernel("random_permutation", backend="jax")
 def random_permutation(key: Any, counter: Any, n: int) -> Any:
     """Permutation of the positions below n."""
     return jax.random.permutation(rolled_at(key, counter), n).astype(jnp.int64)
 
 
+@register_kernel("random_permuted", backend="jax")
 def random_permuted(key: Any, counter: Any, a: Any, axis: Any) -> Any:
     """Shuffle the elements along an axis (None: all), each row by another permutation."""
     flat = a.reshape(-1) if axis is None else a

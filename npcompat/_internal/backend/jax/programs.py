@@ -1,0 +1,152 @@
+"""Programs of operators: one compiled program for each operator and its attributes; XLA keys shapes
+and dtypes.
+
+64-bit dtypes are honoured without JAX's global flag: `jax.enable_x64` is entered *inside* the
+functions that are traced, which costs nothing per call. Python scalars travel as cached weak 64-bit
+arrays, so that they are exact and no call has to enter it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache
+from threading import get_ident
+from typing import Any
+
+import jax
+from jax.interpreters import mlir
+
+from npcompat._internal.backend.jax.namespace import type_of, xp
+from npcompat._internal.backend.jaxpr import flop_count
+from npcompat._internal.backend.jaxpr.compat import Primitive
+from npcompat._internal.backend.jaxpr.cpu_rewrites import for_cpu
+from npcompat._internal.backend.typed_kernel import kernel
+from npcompat._internal.core import compile_log
+from npcompat._internal.core.op import MOST_AXES, Attrs, Op
+
+
+def function(op: Op, attrs: Attrs) -> Callable[..., Any]:
+    """The operator as a plain function of JAX arrays or tracers, 64-bit dtypes honoured."""
+    apply = kernel(op, attrs, xp, type_of)
+
+    def exact(*arrays: Any) -> Any:
+        with jax.enable_x64(True):
+            result = apply(*arrays)
+        for out in result if type(result) is tuple else (result,):
+            if out.ndim > MOST_AXES:
+                raise ValueError(
+                    f"maximum supported dimension for an ndarray is {MOST_AXES}, found {out.ndim}"
+                )
+        return result
+
+    return exact
+
+
+x64_scopes: dict[int, Any] = {}
+"""By thread: the x64 context of a program that is being compiled."""
+_tracing: Counter[int] = Counter()
+"""By thread: how many programs are being traced, one within the other."""
+
+
+def exit_x64_scope() -> None:
+    """Leave the x64 context that a compilation entered. To be called after a program that may have
+    been compiled.
+
+    What runs while another program is traced leaves the context to that one.
+    """
+    if _tracing[get_ident()]:
+        return
+    context = x64_scopes.pop(get_ident(), None)
+    if context is not None:
+        context.__exit__(None, None, None)
+
+
+def enter_x64_scope() -> None:
+    """Enter x64 until `exit_x64_scope`."""
+    if get_ident() not in x64_scopes:
+        context = x64_scopes[get_ident()] = jax.enable_x64(True)
+        context.__enter__()
+
+
+# Some operators are exit_x64_scope after the trace has ended, by functions that look at the x64 flag; and
+# a program is exit_x64_scope again for every device, without a trace.  So an identity stands first in each
+# program, whose x64_scopes sets the flag.
+_exact_p = Primitive("npcompat_exact")
+_exact_p.def_impl(lambda x: x)
+_exact_p.def_abstract_eval(lambda aval: aval)
+
+
+def _lower_exact(context: Any, x: Any) -> Any:
+    enter_x64_scope()
+    return [x]
+
+
+mlir.register_lowering(_exact_p, _lower_exact)
+
+
+def _exact_first(arrays: Sequence[Any]) -> Sequence[Any]:
+    """The operands of a program, the first of them through the identity that keeps x64_scopes exact."""
+    return (_exact_p.bind(arrays[0]), *arrays[1:]) if arrays else arrays
+
+
+def optimized_for_cpu(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
+    """What is compiled for an operator, its equations put as the compiler makes fast programs of
+    them, where these may gain by it.
+    """
+    return for_cpu(compute) if op.heavy else compute
+
+
+def _logged(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
+    """Its Python body runs once for each program that XLA compiles: that is when the log is
+    written.
+    """
+    compute = optimized_for_cpu(op, compute)
+
+    def traced(*arrays: Any) -> Any:
+        enter_x64_scope()
+        thread = get_ident()
+        _tracing[thread] += 1
+        try:
+            result = compute(*_exact_first(arrays))
+        finally:
+            _tracing[thread] -= 1
+        compile_log.compiled(op.name, arrays, op.reason, op.groups)
+        return result
+
+    traced.__name__ = op.name
+    return traced
+
+
+def forward(op: Op, attrs: Attrs, donate: Collection[int] = ()) -> Callable[..., Any]:
+    """The compiled operator; the buffers of the operands in `donate` are given away and may hold
+    results, also if nobody reads them.
+    """
+    return jax.jit(
+        _logged(op, function(op, attrs)),
+        donate_argnums=tuple(sorted(donate)),
+        keep_unused=bool(donate),
+    )
+
+
+def compile_ahead(program: Any, payloads: Sequence[Any]) -> None:
+    """Compile a program for operands, where its next call finds it: that one need not trace, and
+    lowers outside of x64.
+    """
+    try:
+        traced = program.trace(*payloads)
+        exit_x64_scope()
+        traced.lower().compile()
+    finally:
+        exit_x64_scope()
+
+
+@lru_cache(maxsize=1024, typed=True)
+def operations(op: Op, attrs: Attrs, inputs: tuple[Any, ...]) -> int:
+    """How many operations on floats a call makes; inputs are types whose shapes are known, and
+    Python scalars.
+    """
+    arrays = [
+        i if isinstance(i, bool | int | float | complex) else jax.ShapeDtypeStruct(i.shape, i.dtype)
+        for i in inputs
+    ]
+    with jax.enable_x64(True):
+        return flop_count.operations(function(op, attrs), *arrays)

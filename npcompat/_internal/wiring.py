@@ -15,7 +15,15 @@ from npcompat._internal.autograd import tape
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.compile import jit
-from npcompat._internal.core import dtypes, graph_node, handle, modes, op, retained_outputs
+from npcompat._internal.core import (
+    dtypes,
+    graph_node,
+    handle,
+    modes,
+    op,
+    program_cache,
+    retained_outputs,
+)
 from npcompat._internal.core.index_spec import FULL, INTEGER, NEWAXIS, SLICE
 from npcompat._internal.dispatch import (
     apply,
@@ -100,8 +108,10 @@ def _connect_fast_path() -> None:
         direct=apply._direct,
         failed=apply._failed,
         call_errors=numpy_errors.CALL_ERRORS,
-        host_programs=host.slot,
-        giving_programs=op.DONATING,
+        program_cache=program_cache.ProgramCache,
+        xla_programs=program_cache.position(program_cache.FORWARD, xla.name),
+        host_programs=program_cache.position(program_cache.FORWARD, host.name),
+        donating_programs=program_cache.position(program_cache.DONATING, xla.name),
         keep=dtypes.keep,
         on_devices=dtypes.on_devices,
         on_host=placement.on_host,

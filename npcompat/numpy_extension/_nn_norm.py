@@ -11,6 +11,7 @@ from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Op, from_function, normalized_axes, operator, register
+from npcompat._internal.core.program_cache import ProgramCache
 from npcompat._internal.dispatch import handles, late_bound, writes
 from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._ndarray import ndarray
@@ -127,7 +128,7 @@ def _variants(name: str, statistics: int) -> Callable[[Callable[..., Any]], tupl
             compute=alone,
             rule=_with_statistics(1),
             outputs=1,
-            programs=from_function(name, compute).programs,
+            programs=ProgramCache(),
         )
         return register(only), register(full)
 

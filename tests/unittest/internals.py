@@ -37,6 +37,7 @@ from npcompat._internal.core.op_kinds import (
     reduce_axis,
     unary,
 )
+from npcompat._internal.core.program_cache import FORWARD
 from npcompat._internal.core.retained_outputs import State, Stored, Unmade, version_of
 from npcompat._internal.core.tensor_type import TensorType, substituted
 

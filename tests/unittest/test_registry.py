@@ -168,13 +168,13 @@ def test_every_operator_has_cases_that_run_it(name, monkeypatch):
     cases = CASES.get(name)
     assert cases, f"{name} has no case: add one to tests/unittest/registry_cases/"
     op = REGISTRY[name]
-    called, on_host = [], slice(host.slot, host.slot + 2)
+    called = []
     for backend in (
         "numpy",
         "jax",
     ):  # the host compiles nothing, but writes its buffers without some operators
-        for programs in op.programs[on_host] if backend == "numpy" else op.programs:
-            programs.clear()
+        for table in op.programs.of_backend(backend):
+            table.clear()
         for case in cases:
             assert (case.oracle is None) != (case.holds is None), (
                 f"{name}: expected an oracle, or what holds"
@@ -194,11 +194,7 @@ def test_every_operator_has_cases_that_run_it(name, monkeypatch):
                 finally:
                     sys.setprofile(None)
         # what has no operands is not cached; the computes of ufuncs share their code
-        if (
-            called
-            if not op.inputs
-            else any(op.programs[on_host] if backend == "numpy" else op.programs)
-        ):
+        if called if not op.inputs else any(op.programs.of_backend(backend)):
             return
         if backend == "numpy" and any(traces(case, op, monkeypatch) for case in cases):
             return

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as onp
 import pytest
-from internals import REGISTRY, Trace, Value, handles, host, modes, symbolic
+from internals import FORWARD, REGISTRY, Trace, Value, handles, host, modes, symbolic
 from registry_cases import CASES
 from registry_cases.case import samples
 from test_inference import check_inference, trace
@@ -47,7 +47,7 @@ def call_of(op, monkeypatch):
         return run if called is op else forward(called, attrs, donate)
 
     monkeypatch.setattr(host, "forward", catching)
-    programs = op.programs[host.slot : host.slot + 2]
+    programs = [op.programs.table(FORWARD, host.name, policy) for policy in (0, 1)]
     for case in CASES[op.name]:
         for code in dict.fromkeys((main_dtype(case), *codes(case))):
             [p.clear() for p in programs]

@@ -17,7 +17,8 @@ from npcompat._internal.core import changes, dtypes, modes
 from npcompat._internal.core.graph_node import LATER, Leaf, Node, PythonPullback
 from npcompat._internal.core.handle import Handle, Value, extra, root_of, touch
 from npcompat._internal.core.observer import Observer
-from npcompat._internal.core.op import RECORDED, Attrs, Op, from_function, operator
+from npcompat._internal.core.op import Attrs, Op, from_function, operator
+from npcompat._internal.core.program_cache import RECORDED
 from npcompat._internal.dispatch import masked_array
 from npcompat._internal.dispatch.array_like import as_value
 from npcompat._internal.dispatch.calls import call
@@ -110,7 +111,7 @@ def record(
             call(op, payloads, attrs, (), host, mode) if out is None else out,
         )
     key = (attrs, mask)
-    programs = op.programs[RECORDED + backend.slot + mode.numpy_dtypes]
+    programs = op.programs.table(RECORDED, backend.name, mode.numpy_dtypes)
     program = programs.get(key)
     if program is None:
         program = programs[key] = backend.forward_and_pullback(op, attrs, mask)

@@ -23,6 +23,7 @@ from npcompat._internal.core import compile_log, dtypes, fusion_groups, modes, p
 from npcompat._internal.core.graph_node import Leaf
 from npcompat._internal.core.handle import Handle, Value, touch
 from npcompat._internal.core.op import REGISTRY, Attrs, Op
+from npcompat._internal.core.program_cache import FORWARD
 from npcompat._internal.core.protocols import TraceLike
 from npcompat._internal.dispatch import masked_array, memory_layout
 from npcompat._internal.dispatch.handles import traced_now, wrap
@@ -305,7 +306,7 @@ class Trace:
 
 def _on_host(op: Op, payloads: Sequence[Any], attrs: Attrs, numpy_dtypes: int) -> Any:
     """What an operator makes of payloads, on the host, also while a function is traced."""
-    programs = op.programs[host.slot + numpy_dtypes]
+    programs = op.programs.table(FORWARD, host.name, numpy_dtypes)
     arrays = [p if type(p) in SCALARS else onp.asarray(p) for p in payloads]
     executing = modes.changed(trace=None, backend="numpy", numpy_dtypes=numpy_dtypes)
     with executing, onp.errstate(all="ignore"), tracing.eagerly():  # (some kernels ask XLA)

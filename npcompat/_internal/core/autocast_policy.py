@@ -50,8 +50,7 @@ def change(policy: Policy | None) -> None:
     _current[0] = policy
     fast_path.use_only_programs(policy is not None)
     for name in touched:
-        for programs in REGISTRY[name].programs:
-            programs.clear()
+        REGISTRY[name].programs.clear()
 
 
 def adjusted(

@@ -19,13 +19,12 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.core import dtypes
+from npcompat._internal.core.program_cache import ProgramCache
 from npcompat._internal.core.tensor_type import is_symbolic
 from npcompat._internal.support.errors import OperatorError
 
 Attrs = tuple[Any, ...]
 """The attributes of one call, in the order of the declaration."""
-
-RECORDED, DONATING = 4, 8
 
 
 class _Required:
@@ -61,9 +60,7 @@ class Kernel:
 class Op:
     """One primitive operator; immutable, compared by identity.
 
-    `programs` are the dispatcher's caches: at `slot of the backend + dtype policy` the programs by
-    `attrs`; from `RECORDED` on those that also return their pullback, from `DONATING` on those that
-    are given operands' buffers.
+    `programs` is the dispatcher's cache of what was compiled or built for it.
     """
 
     name: str
@@ -112,9 +109,7 @@ class Op:
     ] = ()  # of a traced function: the names of operators that can be computed together
     order: str | None = None
     """Memory order of results on the host: "C", "K" for as computed, None for the pattern's."""
-    programs: tuple[dict[Any, Any], ...] = field(
-        default_factory=lambda: tuple({} for _ in range(12))
-    )
+    programs: ProgramCache = field(default_factory=ProgramCache)
 
     def __repr__(self) -> str:
         return f"<operator {self.name}({', '.join(self.inputs)})>"

@@ -8,7 +8,8 @@ import numpy as onp
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import dtypes, modes
-from npcompat._internal.core.op import DONATING, Attrs, Op
+from npcompat._internal.core.op import Attrs, Op
+from npcompat._internal.core.program_cache import DONATING, FORWARD
 from npcompat._internal.core.tensor_type import symbols_in
 from npcompat._internal.dispatch import late_bound
 from npcompat._internal.dispatch.late_bound import symbols_exist
@@ -23,8 +24,8 @@ def programs_on_xla(
     its key.
     """
     if donate:
-        return op.programs[DONATING + xla.slot + numpy_dtypes], ((), donate)
-    return op.programs[xla.slot + numpy_dtypes], ()
+        return op.programs.table(DONATING, xla.name, numpy_dtypes), ((), donate)
+    return op.programs.table(FORWARD, xla.name, numpy_dtypes), ()
 
 
 def call(
@@ -37,9 +38,10 @@ def call(
 ) -> Any:
     """Execute an operator on payloads of one backend."""
     if donate:
-        programs, key = op.programs[DONATING + backend.slot + mode.numpy_dtypes], (attrs, donate)
+        programs = op.programs.table(DONATING, backend.name, mode.numpy_dtypes)
+        key: Any = (attrs, donate)
     else:
-        programs, key = op.programs[backend.slot + mode.numpy_dtypes], attrs
+        programs, key = op.programs.table(FORWARD, backend.name, mode.numpy_dtypes), attrs
     program = programs.get(key)
     if program is None:
         if symbols_exist() and symbols_in(

@@ -11,6 +11,7 @@ from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Value
 from npcompat._internal.core.op import Attrs, Op
+from npcompat._internal.core.program_cache import FORWARD
 from npcompat._internal.core.tensor_type import symbols_in
 from npcompat._internal.dispatch import late_bound
 from npcompat._internal.dispatch.calls import call
@@ -28,7 +29,8 @@ def created(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
     here = on_host(mode)
     if here and op.makes is not None:
         return op.makes(*attrs)()
-    program = op.programs[(host.slot if here else xla.slot) + mode.numpy_dtypes].get(attrs)
+    place = host.name if here else xla.name
+    program = op.programs.table(FORWARD, place, mode.numpy_dtypes).get(attrs)
     if program is None:
         return None
     try:
@@ -75,14 +77,14 @@ def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
         and _made.count((op, attrs, here, mode.numpy_dtypes)) == _REPEATED
     ):
         if here:
-            op.programs[host.slot + mode.numpy_dtypes][attrs] = (
+            op.programs.table(FORWARD, host.name, mode.numpy_dtypes)[attrs] = (
                 out.copy().copy if out.nbytes <= _SMALL else program
             )
         elif dtypes.on_devices(out.dtype):
             made = call(op, (), attrs, (), xla, mode)
             if onp.asarray(made).tobytes() == out.tobytes():
                 return Value(made)
-            del op.programs[mode.numpy_dtypes][attrs]
+            del op.programs.table(FORWARD, xla.name, mode.numpy_dtypes)[attrs]
     if op.outputs == 1:
         return constant(out)
     return tuple([constant(o) for o in out])

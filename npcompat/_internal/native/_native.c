@@ -161,11 +161,14 @@ connect(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args), PyObject *kwargs
         if (connections[i].name != NULL) {
             Py_XSETREF(*connections[i].place, Py_NewRef(given));
         }
+        else if (PyUnicode_CompareWithASCIIString(name, "xla_programs") == 0) {
+            xla_programs = PyLong_AsSsize_t(given);
+        }
         else if (PyUnicode_CompareWithASCIIString(name, "host_programs") == 0) {
             host_programs = PyLong_AsSsize_t(given);
         }
-        else if (PyUnicode_CompareWithASCIIString(name, "giving_programs") == 0) {
-            giving_programs = PyLong_AsSsize_t(given);
+        else if (PyUnicode_CompareWithASCIIString(name, "donating_programs") == 0) {
+            donating_programs = PyLong_AsSsize_t(given);
         }
         else if (PyUnicode_CompareWithASCIIString(name, "only_programs") == 0) {
             only_programs = PyObject_IsTrue(given);

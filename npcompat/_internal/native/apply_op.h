@@ -133,11 +133,18 @@ call_program(PyObject *op, PyObject *program, Operands *operands, PyObject *attr
     return made;
 }
 
+/* One of the tables of an operator's programs, by its position. */
+static inline PyObject * /* borrowed */
+programs_of(PyObject *op, Py_ssize_t table)
+{
+    return PyTuple_GET_ITEM(SLOT(SLOT(op, op_programs), program_cache_direct), table);
+}
+
 /* The same by the program that there is; NOT_SHORT if there is none. */
 static PyObject * /* new */
 run_program(PyObject *op, Operands *operands, PyObject *attrs, Py_ssize_t table)
 {
-    PyObject *programs = PyTuple_GET_ITEM(SLOT(op, op_programs), table), *program = PyDict_GetItemWithError(programs, attrs);
+    PyObject *program = PyDict_GetItemWithError(programs_of(op, table), attrs);
     return program == NULL ? NULL : call_program(op, program, operands, attrs);
 }
 
@@ -313,7 +320,7 @@ applied(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *attrs, 
                     Py_SETREF(operands.payloads[i], sent);
                 }
             }
-            made = run_program(op, &operands, attrs, numpy_dtypes);
+            made = run_program(op, &operands, attrs, xla_programs + numpy_dtypes);
         }
     }
     else {

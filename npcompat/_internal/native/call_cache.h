@@ -302,7 +302,7 @@ made_anew(Memory *memory)
     if (memory->place == ON_HOST && memory->direct != NULL && !only_programs) {
         return directly(memory, NULL);
     }
-    made = run_program(memory->op, &none, memory->attrs, memory->numpy_dtypes + (memory->place == ON_HOST ? host_programs : 0));
+    made = run_program(memory->op, &none, memory->attrs, memory->numpy_dtypes + (memory->place == ON_HOST ? host_programs : xla_programs));
     return made == NULL ? NULL : wrapped_result(memory->op, made);
 }
 
@@ -466,7 +466,7 @@ remember(Memories *memories, Call *call, Report *report)
         Py_INCREF(found);
     }
     else if (call->place == ON_XLA) {
-        PyObject *programs = PyTuple_GET_ITEM(SLOT(report->op, op_programs), call->numpy_dtypes);
+        PyObject *programs = programs_of(report->op, xla_programs + call->numpy_dtypes);
         if (SLOT(report->op, op_outputs) != one || PyDict_GetItem(programs, report->attrs) == NULL) {
             return; /* it is made on the host, and placed */
         }

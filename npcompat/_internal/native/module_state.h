@@ -12,7 +12,8 @@ enum {
     DO(array) DO(scalar) DO(value) DO(view) DO(extra) DO(key_lens) DO(op) DO(xla_array) DO(mode_variable) DO(default_mode)  \
     DO(whole) DO(read) DO(failed) DO(on_devices) DO(xla_scalar) DO(x64_scopes) DO(exit_x64_scope) DO(keep) DO(clock) DO(call_errors)     \
     DO(no_value) DO(direct) DO(node) DO(later) DO(sequence) DO(config) DO(on_host) DO(lens) DO(index_get) DO(index_put)          \
-    DO(index_look) DO(whole_axis) DO(no_axis) DO(new_axis) DO(slice_kind) DO(first) DO(updating) DO(state) DO(traced)
+    DO(index_look) DO(whole_axis) DO(no_axis) DO(new_axis) DO(slice_kind) DO(first) DO(updating) DO(state) DO(traced)             \
+    DO(program_cache)
 
 #define DECLARE(name) static PyObject *name##_;
 CONNECTIONS(DECLARE)
@@ -34,7 +35,8 @@ static struct {
     DO(state, unmade) DO(state, values) DO(state, version) DO(traced, alone) DO(traced, key) DO(traced, numpy_dtypes)        \
     DO(traced, op) DO(traced, programs) DO(traced, pure) DO(traced, state) DO(traced, training)                              \
     DO(lens, attrs) DO(lens, get) DO(lens, look) DO(lens, operands) DO(lens, put)                                           \
-    DO(op, ufunc) DO(op, outputs) DO(op, scalars) DO(op, heavy) DO(op, programs) DO(op, rule) DO(op, inputs) DO(op, makes)
+    DO(op, ufunc) DO(op, outputs) DO(op, scalars) DO(op, heavy) DO(op, programs) DO(op, rule) DO(op, inputs) DO(op, makes) \
+    DO(program_cache, direct)
 
 #define DECLARE_SLOT(type, name) static Py_ssize_t type##_##name;
 SLOTS(DECLARE_SLOT)
@@ -50,7 +52,8 @@ static struct {
 
 static int connected;
 static Py_ssize_t plain_at, records_at, training_at, numpy_dtypes_at, device_at; /* fields of modes */
-static Py_ssize_t host_programs, giving_programs; /* where the programs of the host begin among those of an operator, and those that are given buffers */
+/* Where the tables of the backends begin in `ProgramCache.direct`; the first is of our policy of dtypes, the second of NumPy's. */
+static Py_ssize_t xla_programs, host_programs, donating_programs;
 static int binary_op;                        /* the number of the instruction */
 static int only_programs;                    /* a policy of precision holds, of which NumPy's own functions know nothing */
 static PyObject *zero, *one, *no_attrs, *out_keyword;

@@ -194,7 +194,7 @@ static PyObject * /* new; a payload */
 got(PyObject *payload, PyObject *attrs, PyObject *starts, int numpy_dtypes)
 {
     Operands operands = {.payloads = {Py_NewRef(payload)}, .count = 1};
-    PyObject *made = add_starts(&operands, starts) ? run_program(index_get_, &operands, attrs, numpy_dtypes) : NULL;
+    PyObject *made = add_starts(&operands, starts) ? run_program(index_get_, &operands, attrs, xla_programs + numpy_dtypes) : NULL;
     release(&operands);
     return made;
 }
@@ -307,7 +307,7 @@ put_on_xla(PyObject *handle, PyObject *attrs, PyObject *starts, PyObject *new)
     PyObject *mode = is_own(handle) ? plain_mode() : NULL, *key = NULL, *program = NULL, *made, *value, *held, *kind, *error, *trace;
     int done = 0;
     if (mode != NULL && (key = PyTuple_Pack(2, attrs, first_)) != NULL && add_starts(&operands, starts)) {
-        PyObject *programs = PyTuple_GET_ITEM(SLOT(index_put_, op_programs), giving_programs + (PyTuple_GET_ITEM(mode, numpy_dtypes_at) != zero));
+        PyObject *programs = programs_of(index_put_, donating_programs + (PyTuple_GET_ITEM(mode, numpy_dtypes_at) != zero));
         program = Py_XNewRef(PyDict_GetItemWithError(programs, key)); /* waiting for the lock lets other threads change the dict */
     }
     if (program != NULL && (held = PyObject_CallMethodNoArgs(updating_, acquire_name)) != NULL) {

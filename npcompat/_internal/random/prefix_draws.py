@@ -13,6 +13,7 @@ from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Value
 from npcompat._internal.core.op import Attrs, Op
+from npcompat._internal.core.program_cache import FORWARD
 from npcompat._internal.native import fast_path
 from npcompat._internal.support.call_counter import BoundedCounter
 
@@ -27,7 +28,7 @@ _draws = BoundedCounter()
 def instead(op: Op, given: Sequence[Value], attrs: Attrs) -> Attrs | None:
     """Return the attributes of the longer draw to make; None to draw the size that is asked for."""
     mode = modes.current()
-    if attrs in op.programs[xla.slot + mode.numpy_dtypes]:
+    if attrs in op.programs.table(FORWARD, xla.name, mode.numpy_dtypes):
         return None
     if "draws" not in fast_path.enabled:
         return None

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as onp
 
-from npcompat._internal.backend.jax.namespace import slot
+from npcompat._internal.backend.jax.namespace import name
 from npcompat._internal.backend.jax.programs import (
     _exact_first,
     _logged,
@@ -19,7 +19,8 @@ from npcompat._internal.backend.jax.programs import (
 )
 from npcompat._internal.core import modes
 from npcompat._internal.core.dtypes import is_inexact
-from npcompat._internal.core.op import RECORDED, Attrs, Op
+from npcompat._internal.core.op import Attrs, Op
+from npcompat._internal.core.program_cache import RECORDED
 
 
 class Pullback(NamedTuple):
@@ -146,7 +147,8 @@ def _traced(op: Op, attrs: Attrs) -> Callable[..., Any]:
     """
     if op.pattern != "opaque" or op.heavy:
         return function(op, attrs)
-    programs, key = op.programs[RECORDED + slot + modes.current().numpy_dtypes], ("traced", attrs)
+    programs = op.programs.table(RECORDED, name, modes.current().numpy_dtypes)
+    key = ("traced", attrs)
     if key not in programs:
         programs[key] = jax.jit(function(op, attrs), inline=True)
     found: Callable[..., Any] = programs[key]

@@ -20,7 +20,6 @@ Array = ArrayImpl
 `jax.Array` is abstract: isinstance costs 0.4 us, `type(x) is` nothing.
 """
 name = "jax"
-slot = 0
 _LATER = {
     f"{__package__}.random.keyed_draws": [
         "at",
@@ -118,7 +117,6 @@ __all__ = [
     "is_tracer",
     "kernels",
     "name",
-    "slot",
     "type_of",
     "xp",
 ]

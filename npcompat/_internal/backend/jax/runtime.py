@@ -27,7 +27,6 @@ from npcompat._internal.backend.jax.namespace import (
     is_payload,
     is_tracer,
     name,
-    slot,
     type_of,
     xp,
 )
@@ -82,7 +81,6 @@ __all__ = [
     "operations",
     "pullback_op",
     "scalar",
-    "slot",
     "stop_gradient",
     "to_host",
     "traced_forward_and_pullback",

@@ -16,10 +16,10 @@ from npcompat._internal.backend.typed_kernel import cast, chosen, kernel
 from npcompat._internal.core import autocast_policy, modes
 from npcompat._internal.core.dtypes import Type
 from npcompat._internal.core.op import Attrs, Op
+from npcompat._internal.core.program_cache import FORWARD
 from npcompat._internal.support.kernel_table import KernelNamespace
 
 name = "numpy"
-slot = 2
 
 
 xp = KernelNamespace(name, (onp,), {})
@@ -123,7 +123,7 @@ def run_on_xla(op: Op, attrs: Attrs) -> Callable[..., Any]:
     These are random bits, for instance, whose numbers must be the same everywhere.
     """
     # programs are shared with arrays on XLA
-    programs = op.programs[xla.slot + modes.current().numpy_dtypes]
+    programs = op.programs.table(FORWARD, xla.name, modes.current().numpy_dtypes)
     program = programs.get(attrs)
     if program is None:
         program = programs[attrs] = xla.forward(op, attrs)
@@ -152,4 +152,4 @@ def to_host(payload: Any) -> onp.ndarray[Any, Any]:
     return onp.asarray(payload)
 
 
-__all__ = ["asarray", "cast", "forward", "name", "slot", "to_host", "type_of", "xp"]
+__all__ = ["asarray", "cast", "forward", "name", "to_host", "type_of", "xp"]

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
+from npcompat._internal.autograd import backward as walk
 from npcompat._internal.autograd import tape
 from npcompat._internal.compile import custom_gradient
 from npcompat._internal.core import modes
@@ -215,7 +216,7 @@ def backward(
     """
     listed = _listed(heads)
     with modes.changed(training=train_mode):
-        tape.backward(
+        walk.backward(
             listed, None if head_grads is None else _listed(head_grads), retain_graph, create_graph
         )
 
@@ -276,10 +277,10 @@ def grad(
         leaves.append(leaf)
     keep = create_graph if retain_graph is None else retain_graph
     with modes.changed(training=train_mode):
-        values, grads = tape.head_values(
+        values, grads = walk.head_values(
             _listed(heads), None if head_grads is None else _listed(head_grads)
         )
-        found = tape.gradients(values, grads, keep or create_graph, create_graph)
+        found = walk.gradients(values, grads, keep or create_graph, create_graph)
     results = []
     for variable, leaf in zip(listed, leaves, strict=True):
         reached = found.get(id(leaf))

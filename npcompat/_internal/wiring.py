@@ -14,7 +14,7 @@ import numpy as onp
 from npcompat._internal.autograd import tape
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.numpy import runtime as host
-from npcompat._internal.compile import jit
+from npcompat._internal.compile import program
 from npcompat._internal.core import (
     dtypes,
     graph_node,
@@ -95,7 +95,7 @@ def _connect_fast_path() -> None:
         op=op.Op,
         node=graph_node.Node,
         state=retained_outputs.State,
-        traced=jit._Program,
+        traced=program.Program,
         lens=lens.Lens,
         key_lens=host_indexing.Indexed,
         xla_array=placement.XLA_ARRAY,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as onp
 
 import npcompat.gluon  # noqa: F401  so that all operators are declared
-from npcompat._internal.autograd import tape
+from npcompat._internal.autograd import whole_graph
 from npcompat._internal.core import autocast_policy, dtypes
 from npcompat._internal.core.op import REGISTRY
 from npcompat.numpy._typing import DTypeLike
@@ -184,7 +184,7 @@ def reset() -> None:
 
 def _change(policy: autocast_policy.Policy | None) -> None:
     autocast_policy.change(policy)
-    tape.forget_programs()
+    whole_graph.forget_programs()
 
 
 __all__ = ["init", "list_fp32_ops", "list_lp16_ops", "reset"]

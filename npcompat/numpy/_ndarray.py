@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as onp
 from numpy._globals import _CopyMode
 
-from npcompat._internal.autograd import tape
+from npcompat._internal.autograd import backward, tape
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Value, extra, root_of
@@ -443,7 +443,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
             If True, record the gradients, for higher derivatives.
         """
         with modes.changed(training=train_mode):
-            tape.backward(
+            backward.backward(
                 [self], None if out_grad is None else [out_grad], retain_graph, create_graph
             )
 

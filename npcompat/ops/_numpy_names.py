@@ -20,7 +20,7 @@ import numpy as onp
 import npcompat
 from npcompat import autograd, npx
 from npcompat import numpy as np
-from npcompat._internal.compile.trace import capture
+from npcompat._internal.compile.capture import capture
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import REGISTRY, Op
 from npcompat._internal.dispatch import handles

@@ -17,10 +17,11 @@ from npcompat._internal.backend.jaxpr import cpu_rewrites, ragged_rounds, roll_l
 from npcompat._internal.backend.jaxpr.cpu_convolution import FEW, FITS, MUCH, TAPS, product
 from npcompat._internal.backend.jaxpr.cpu_rewrites import MANY, OFTEN, SHORT, rewritten
 from npcompat._internal.backend.numpy import runtime as host
+from npcompat._internal.compile.capture import capture
 
 # compile
-from npcompat._internal.compile.jit import _Program
-from npcompat._internal.compile.trace import Trace, capture
+from npcompat._internal.compile.program import Program
+from npcompat._internal.compile.trace import Trace
 
 # core
 from npcompat._internal.core import dtypes, modes

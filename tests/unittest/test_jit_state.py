@@ -6,7 +6,7 @@ import jax
 import numpy as onp
 import pytest
 from both_ways import NEEDED
-from internals import State, Stored, Value, _Program, fast_path, handles, version_of, writes
+from internals import Program, State, Stored, Value, fast_path, handles, version_of, writes
 from oracle import agrees, both
 
 from npcompat import autograd, np, npx
@@ -499,12 +499,12 @@ def test_calls_alike_are_run_again_the_short_way(monkeypatch):
     assert doubled(x).tolist() == doubled(x).tolist() == [2, 4, 6]
     assert [added(x).tolist() for _ in range(3)][2] == [6, 12, 18]
     assert both(x)[0].tolist() == both(x)[0].tolist()
-    monkeypatch.setattr(_Program, "again", never)
-    monkeypatch.setattr(_Program, "replay", never)
+    monkeypatch.setattr(Program, "again", never)
+    monkeypatch.setattr(Program, "replay", never)
     made, sums = both(x)
     assert made.tolist() == [2, 4, 6] and float(sums) == 6
     monkeypatch.setattr(
-        _Program, "finished", never
+        Program, "finished", never
     )  # where the function returns one array or scalar
     again = step(x)
     assert float(again) == 6 - 14 * 0.5 * 10 and type(again) is type(loss)

@@ -9,7 +9,7 @@ from test_registry import OPERATORS, codes, flat, given, quiet
 
 from npcompat import np, npx
 from npcompat._internal.backend.jaxpr import flop_count, primitives, ragged_rounds, row_independence
-from npcompat._internal.compile.trace import capture
+from npcompat._internal.compile.capture import capture
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import handles
 

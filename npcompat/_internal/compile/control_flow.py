@@ -10,7 +10,8 @@ from typing import Any
 
 from npcompat._internal.backend.jax import control_flow as control
 from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.compile.trace import Captured, Trace, capture
+from npcompat._internal.compile.capture import Captured, capture
+from npcompat._internal.compile.trace import Trace
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import Op

@@ -14,7 +14,8 @@ import numpy as onp
 
 from npcompat._internal.backend.jax import custom_ops
 from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.compile.trace import Captured, Trace, capture
+from npcompat._internal.compile.capture import Captured, capture
+from npcompat._internal.compile.trace import Trace
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.graph_node import Node, PythonPullback
 from npcompat._internal.core.handle import Handle, Value

@@ -1,0 +1,231 @@
+"""The walk back over the tape, from heads to the gradients of variables."""
+
+import heapq
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.autograd.whole_graph import (
+    Gradients,
+    accumulate,
+    gradients_at_once,
+    nodes_on_host,
+)
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.core import modes
+from npcompat._internal.core.graph_node import LATER, Leaf, Node, PythonPullback
+from npcompat._internal.core.handle import Handle, Value, root_of
+from npcompat._internal.core.observer import Observer
+from npcompat._internal.core.op import Attrs, Op, from_function
+from npcompat._internal.dispatch import masked_array
+from npcompat._internal.dispatch.array_like import as_value
+from npcompat._internal.dispatch.execution import run
+from npcompat._internal.dispatch.handles import read, wrap
+from npcompat._internal.dispatch.placement import fresh, host_payload, sent
+from npcompat._internal.dispatch.writes import write
+from npcompat._internal.indexing.assigned_value import fitted
+from npcompat._internal.support.errors import AutogradError
+
+
+def renew(leaf: Leaf) -> None:
+    """Make a variable that was written while recording, after backward, one with its new value."""
+    handle = None if leaf.variable is None else leaf.variable()
+    if (
+        handle is None
+        or handle._extra is None
+        or handle._extra.leaf is not leaf
+        or handle._view is not None
+    ):
+        return
+    if handle._value.node is not leaf:
+        handle._value = fresh(handle._value.payload, leaf)
+
+
+def pull(node: Node, cotangents: Sequence[Value | None], create_graph: bool) -> Sequence[Value]:
+    """Gradients of a node's inputs in the mask, from those of its outputs (None: zero)."""
+    if isinstance(node.pullback, PythonPullback):
+        return node.pullback.pull(cotangents, create_graph)
+    if create_graph or node.pullback is LATER:
+        given = tuple([c is not None for c in cotangents])
+        op = _pullback_op(node.op, node.attrs, node.mask, given)
+        grads = run(op, [*node.inputs, *[c for c in cotangents if c is not None]])
+        return (grads,) if op.outputs == 1 else grads
+    mode = modes.current()
+    name = node.op.name
+    payloads = [
+        None if c is None else sent(p, mode, name) if type(p := c.payload) is onp.ndarray else p
+        for c in cotangents
+    ]
+    return [fresh(g) for g in _pulled(node, payloads, mode.observer)]
+
+
+def _pulled(node: Node, cotangents: Sequence[Any], observer: Observer | None) -> Sequence[Any]:
+    if observer is not None:
+        with modes.changed(observer=observer.outer):
+            found: Sequence[Any] = observer.program(
+                f"{node.op.name}_pullback",
+                [c for c in cotangents if c is not None],
+                partial(_pulled, node, cotangents, observer.outer),
+            )
+        return found
+    try:
+        pulled: Sequence[Any] = node.pullback.pull(node.pullback.arrays, cotangents)
+        return pulled
+    finally:
+        xla.exit_x64_scope()
+
+
+_pullback_ops: dict[Any, Op] = {}
+
+
+def _pullback_op(op: Op, attrs: Attrs, mask: tuple[bool, ...], given: tuple[bool, ...]) -> Op:
+    key = (op, attrs, mask, given, modes.current().numpy_dtypes)
+    found = _pullback_ops.get(key)
+    if found is None:
+        found = _pullback_ops[key] = xla.pullback_op(op, attrs, mask, given)
+    return found
+
+
+def _ones(xp: Any, x: Any) -> Any:
+    return xp.ones_like(x)
+
+
+_ones_like = from_function("_npi_one_cotangent", _ones)
+
+
+def gradients(
+    heads: Sequence[Value],
+    head_grads: Sequence[Value | None],
+    retain_graph: bool,
+    create_graph: bool,
+) -> Gradients:
+    """Walk back from the heads; the gradient of every leaf they depend on, by the leaf's id.
+
+    Nothing is written and nothing released until the whole walk has succeeded.
+    """
+    if not create_graph and (nodes := nodes_on_host(heads)):
+        with modes.changed(recording=False):
+            at_once = gradients_at_once(heads, head_grads, nodes)
+        if at_once is not None:
+            if not retain_graph:
+                for ran in nodes:
+                    ran.release()
+            return at_once
+    found: Gradients = {}
+    waiting: dict[int, tuple[Leaf | Node, list[Value | None]]] = {}
+    heap: list[tuple[int, int]] = []
+
+    def send(value: Value, grad: Value) -> None:
+        node = value.node
+        if node is None:
+            return
+        entry = waiting.get(id(node))
+        if entry is None:
+            slots: list[Value | None] = [None] * (node.outputs if isinstance(node, Node) else 1)
+            entry = waiting[id(node)] = (node, slots)
+            heapq.heappush(heap, (-node.sequence, id(node)))
+        index = value.index
+        before = entry[1][index]
+        entry[1][index] = grad if before is None else run(accumulate, [before, grad])
+
+    with modes.changed(recording=create_graph):
+        for head, grad in zip(heads, head_grads, strict=True):
+            send(head, run(_ones_like, [head]) if grad is None else grad)
+        walked = []
+        while heap:
+            _, key = heapq.heappop(heap)
+            node, slots = waiting.pop(key)
+            if isinstance(node, Leaf):
+                assert slots[0] is not None
+                found[key] = (node, slots[0])
+                continue
+            if node.released:
+                raise AutogradError(
+                    f"backward through {node.op.name} a second time: its graph was freed by the "
+                    "first one; "
+                    "pass retain_graph=True to the first backward"
+                )
+            walked.append(node)
+            wanted = [v for v, m in zip(node.inputs, node.mask, strict=True) if m]
+            for value, gradient in zip(wanted, pull(node, slots, create_graph), strict=True):
+                send(value, gradient)
+    if not retain_graph:
+        for node in walked:
+            node.release()
+    return found
+
+
+def backward(
+    heads: Sequence[Handle],
+    head_grads: Sequence[Handle | None] | None,
+    retain_graph: bool,
+    create_graph: bool = False,
+) -> None:
+    """Add to, or replace, the gradient of every variable that the heads depend on."""
+    values, grads = head_values(heads, head_grads)
+    found = gradients(values, grads, retain_graph or create_graph, create_graph)
+    for leaf, grad in found.values():
+        if leaf.request == "outside":
+            raise AutogradError(
+                "backward inside a compiled function reached what was recorded before it was "
+                "called; call backward outside, "
+                "or compute what is differentiated inside"
+            )
+        if leaf.grad is None or leaf.request == "null":
+            continue
+        if modes.current().trace is None and type(root_of(leaf.grad)._value.payload) is onp.ndarray:
+            grad = Value(host_payload(grad), grad.node, grad.index)
+        if leaf.request == "add":
+            grad = run(accumulate, [read(leaf.grad), grad])
+        with modes.changed(recording=create_graph):
+            write(leaf.grad, grad)
+    if not (retain_graph or create_graph):
+        for leaf, _ in found.values():
+            renew(leaf)
+
+
+def head_values(
+    heads: Sequence[Handle], head_grads: Sequence[Handle | None] | None
+) -> tuple[list[Value], list[Value | None]]:
+    """The heads' values and gradients, checked."""
+    values = [read(h) for h in heads]
+    if head_grads is None:
+        head_grads = [None] * len(values)
+    if len(head_grads) != len(heads):
+        raise ValueError(
+            f"head_grads: expected {len(heads)} gradients, one for each head, got {len(head_grads)}"
+        )
+    grads = [None if grad is None else as_value(grad) for grad in head_grads]
+    for i, (value, grad) in enumerate(zip(values, grads, strict=True)):
+        if type(value.payload) is masked_array.Selected:
+            values[i], grads[i] = masked_array.head(
+                value, run(_ones_like, [value]) if grad is None else grad
+            )
+    for value in values:
+        if value.node is None:
+            raise AutogradError(
+                "backward of an array that was not recorded: compute it inside `with "
+                "autograd.record():` from an array "
+                "on which attach_grad() was called"
+            )
+    return values, [
+        None if g is None else _head_gradient(v.payload, g)
+        for v, g in zip(values, grads, strict=True)
+    ]
+
+
+def _head_gradient(head: Any, grad: Value) -> Value:
+    """The gradient of a head, checked, in the head's dtype."""
+    shape = onp.shape(grad.payload)
+    if shape != head.shape:
+        raise ValueError(
+            f"head gradient: expected shape {head.shape}, as its head has, got {shape}"
+        )
+    dtype = getattr(grad.payload, "dtype", None)
+    if dtype == head.dtype:
+        return grad
+    if dtype is not None and dtype.kind == "c" and head.dtype.kind != "c":
+        raise TypeError(f"head gradient: expected dtype {head.dtype}, as its head has, got {dtype}")
+    return fitted(wrap(grad), head.shape, head.dtype)

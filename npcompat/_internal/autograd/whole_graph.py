@@ -1,0 +1,117 @@
+"""Gradients of a graph that ran on the host, all at once: one program computes it again on XLA
+and differentiates it.
+
+A graph is known by its structure and the types of what it begins with. Programs with graphs of new
+kinds all the time get none for each: these are walked node by node.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.core import modes
+from npcompat._internal.core.graph_node import LATER, Leaf, Node
+from npcompat._internal.core.handle import Value
+from npcompat._internal.core.op import Op, from_function
+from npcompat._internal.dispatch.execution import run
+
+
+def _add(xp: Any, x: Any, y: Any) -> Any:
+    return xp.add(x, y)
+
+
+accumulate = from_function("_npi_accumulate", _add)
+
+
+Gradients = dict[int, tuple[Leaf, Value]]
+_programs: dict[Any, Op | None] = {}
+
+_NEW_KINDS = 8
+_budget = [_NEW_KINDS]
+
+
+def forget_programs() -> None:
+    """Forget the programs of whole graphs; to be called when operators compute otherwise than
+    before.
+    """
+    _programs.clear()
+
+
+def nodes_on_host(heads: Sequence[Value]) -> list[Node]:
+    """The nodes that the heads depend on, in the order of recording; none if some of them did not
+    run on the host.
+    """
+    nodes: dict[int, Node] = {}
+    stack = [head.node for head in heads]
+    if not all([type(node) is Node for node in stack]):
+        return []
+    while stack:
+        node = stack.pop()
+        if type(node) is not Node or node.sequence in nodes:
+            continue
+        if node.pullback is not LATER:
+            return []
+        nodes[node.sequence] = node
+        stack += [v.node for v in node.inputs if v.node is not None]
+    return [nodes[s] for s in sorted(nodes)]
+
+
+def _as_steps(
+    nodes: Sequence[Node], position: dict[int, int]
+) -> tuple[tuple[xla.Step, ...], list[Value]]:
+    """A graph as it is compared and compiled, and the values that it begins with."""
+    inputs: list[Value] = []
+    places: dict[int, int] = {}
+    steps = []
+    for node in nodes:
+        operands: list[Any] = []
+        for value in node.inputs:
+            maker = position.get(id(value.node))
+            if maker is not None:
+                operands.append((maker, value.index))
+                continue
+            place = places.get(id(value))
+            if place is None:
+                place = places[id(value)] = len(inputs)
+                inputs.append(value)
+            operands.append(place)
+        steps.append((node.op, node.attrs, tuple(operands)))
+    return tuple(steps), inputs
+
+
+def gradients_at_once(
+    heads: Sequence[Value], head_grads: Sequence[Value | None], nodes: Sequence[Node]
+) -> Gradients | None:
+    """The gradients of a graph that ran on the host: one program computes it again and
+    differentiates it.
+
+    None for a graph of a new kind, after many kinds that did not come again: it is walked node by
+    node, which compiles nothing that depends on the whole.
+    """
+    position = {id(node): i for i, node in enumerate(nodes)}
+    steps, inputs = _as_steps(nodes, position)
+    leaves = tuple([i for i, v in enumerate(inputs) if v.node is not None])
+    ends = tuple([(position[id(head.node)], head.index) for head in heads])
+    given = tuple([grad is not None for grad in head_grads])
+    types = tuple(
+        [(p.shape, p.dtype) if hasattr(p := v.payload, "dtype") else type(p) for v in inputs]
+    )
+    key = (steps, types, leaves, ends, given, modes.current().numpy_dtypes)
+    op = _programs.get(key)
+    if op is not None:
+        _budget[0] = _NEW_KINDS
+    else:
+        if len(_programs) >= 256:
+            _programs.clear()
+        if key not in _programs and _budget[0] == 0:
+            _programs[key] = None
+            return None
+        _budget[0] = max(_budget[0] - 1, 0)
+        op = _programs[key] = xla.graph_gradient_op(steps, len(inputs), leaves, ends, given)
+    grads = run(op, [*inputs, *[g for g in head_grads if g is not None]])
+    found: Gradients = {}
+    for i, grad in zip(leaves, (grads,) if op.outputs == 1 else grads, strict=True):
+        leaf: Any = inputs[i].node
+        before = found.get(id(leaf))
+        found[id(leaf)] = leaf, grad if before is None else run(accumulate, [before[1], grad])
+    return found

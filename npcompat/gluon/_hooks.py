@@ -73,7 +73,7 @@ class _Hooks(Observer):
         The observer of the block around it, which sees the same operations.
     """
 
-    apart = True
+    needs_every_op = True
 
     def __init__(self, hooks: Sequence[tuple[OpHook, bool]], outer: Observer | None) -> None:
         super().__init__(outer)

@@ -15,7 +15,7 @@ from npcompat._internal.core.handle import extra
 from npcompat._internal.dispatch import handles, writes
 from npcompat._internal.dispatch.devices import Device, as_device, current_device, device_of, moved
 from npcompat._internal.dispatch.outside_traces import outside
-from npcompat._internal.dispatch.placement import fresh, settled
+from npcompat._internal.dispatch.placement import moved_to_default_device, new_value
 from npcompat._internal.random import stream
 from npcompat._internal.support.errors import DeferredInitializationError
 from npcompat.gluon import _variables
@@ -549,13 +549,13 @@ def _on_xla(value: Any) -> Any:
     if modes.current().backend != "auto":
         return value
     with modes.changed(backend="jax"):
-        return settled(value)
+        return moved_to_default_device(value)
 
 
 def _replace(handle: Any, value: Any) -> None:
     """Replace the value of a handle; dtype and device may change."""
     with modes.changed(recording=False):
-        writes.write(handle, fresh(value.payload))
+        writes.write(handle, new_value(value.payload))
     extra(handle).layout = None
 
 

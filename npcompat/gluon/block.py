@@ -604,7 +604,7 @@ class HybridBlock(Exported, Block):
             return super()._run(*args, **kwargs)
         if (
             not self._active
-            or ((observer := mode.observer) is not None and observer.apart)
+            or ((observer := mode.observer) is not None and observer.needs_every_op)
             or _variables.current() is not None
         ):
             return super()._run(*args, **kwargs)

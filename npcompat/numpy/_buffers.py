@@ -39,7 +39,7 @@ def strided(x: Any, wanted: onp.ndarray[Any, Any], writeable: bool = True) -> An
     else:
         view = _by_bytes(root, wanted, steps, offset)
     apart = not lens.overlapping((*wanted.shape, wanted.itemsize), (*steps, 1))
-    if not (writeable and x.flags.writeable and (apart or handles.live(root) is not None)):
+    if not (writeable and x.flags.writeable and (apart or handles.current_array(root) is not None)):
         extra(view).readonly = True
     return view
 
@@ -55,7 +55,7 @@ def _in_another_order(
     low, high = onp.lib.array_utils.byte_bounds(memory)
     strides = (*memory.strides, *wanted.strides, wanted.ctypes.data - low)
     if (
-        handles.live(root) is None
+        handles.current_array(root) is None
         and memory.dtype == wanted.dtype
         and wanted.size
         and not any([s % size for s in strides])

@@ -15,7 +15,7 @@ from npcompat._internal.dispatch import array_like, handles, late_bound
 from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.dispatch.devices import as_device, moved
 from npcompat._internal.dispatch.memory_layout import in_c_order
-from npcompat._internal.dispatch.placement import fresh, on_host
+from npcompat._internal.dispatch.placement import new_value, on_host
 from npcompat._internal.dispatch.subclasses import inherit
 from npcompat._internal.indexing import lens
 from npcompat.numpy._memory_order import check_order, has_order, in_order
@@ -67,8 +67,8 @@ def copy_of(handle: Handle, order: Order = "C") -> Any:
         )
         if not laid_out or payload.dtype.names is not None or payload.nbytes <= _SMALL:
             payload = payload.copy(order)
-        return handles.wrap(fresh(payload, node, value.index))
-    made = handles.wrap(fresh(payload, node, value.index))
+        return handles.wrap(new_value(payload, node, value.index))
+    made = handles.wrap(new_value(payload, node, value.index))
     return (
         made
         if order == "C" or (order != "F" and in_c_order(handle))
@@ -155,7 +155,7 @@ def _converted(
 ) -> Any:
     if device is None and copy is not False and order != "F" and (kind := type(a)) in _FREQUENT:
         mode = modes.current()
-        if mode.plain and on_host(mode):
+        if mode.is_default and on_host(mode):
             if kind is not onp.ndarray:
                 return handles.wrap(Value(array_like.host_array(a, dtype)))
             if dtype is None and a.flags.c_contiguous:

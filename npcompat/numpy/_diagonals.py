@@ -16,7 +16,7 @@ from npcompat.numpy._manipulation import ravel
 from npcompat.numpy._memory_order import check_c_or_f
 from npcompat.numpy._overrides import made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Order
-from npcompat.numpy._unbound import remembering
+from npcompat.numpy._unbound import call_cached
 
 if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray
@@ -171,7 +171,7 @@ def _eye(xp: Any, *, N: int, M: int, k: int, dtype: Any) -> Any:
     return xp.eye(N, M, k, dtype=dtype)
 
 
-@remembering
+@call_cached
 def eye(
     N: int,
     M: int | None = None,
@@ -203,7 +203,7 @@ def eye(
     return created(_eye, attrs, ctx if device is None else device, check_c_or_f(order))
 
 
-@remembering
+@call_cached
 def identity(
     n: int, dtype: DTypeLike = None, *, device: Any = None, ctx: Any = None, like: Any = None
 ) -> "ndarray":
@@ -226,7 +226,7 @@ def _tri(xp: Any, *, N: int, M: int, k: int, dtype: Any) -> Any:
     return xp.tri(N, M, k, dtype=dtype)
 
 
-@remembering
+@call_cached
 def tri(
     N: int,
     M: int | None = None,

@@ -75,7 +75,9 @@ def seterr(
     before: dict[str, Any] = dict(onp.seterr(**chosen))  # type: ignore[arg-type]
     now: dict[str, Any] = dict(onp.geterr())
     modes.set_here(
-        reports=_asks(now) and now != _INITIAL and (_asks(chosen) or modes.current().reports)
+        checks_fp_errors=_asks(now)
+        and now != _INITIAL
+        and (_asks(chosen) or modes.current().checks_fp_errors)
     )
     return before
 
@@ -103,7 +105,7 @@ class _Reporting(ContextDecorator):
 
     def __enter__(self) -> None:
         self._errors.__enter__()
-        self._modes = modes.changed(reports=True)
+        self._modes = modes.changed(checks_fp_errors=True)
         self._modes.__enter__()
 
     def __exit__(self, *exception: Any) -> None:

@@ -11,7 +11,7 @@ from npcompat._internal.core import dtypes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Attrs, Op, as_attr, as_shape, from_attr, operator
 from npcompat._internal.dispatch import array_like, late_bound
-from npcompat._internal.dispatch.apply import apply, remembered
+from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat._internal.dispatch.array_like import as_value
 from npcompat._internal.dispatch.memory_layout import in_c_order
 from npcompat._internal.dispatch.subclasses import inherit
@@ -21,7 +21,7 @@ from npcompat.numpy._creation import asanyarray, asarray, placed_on
 from npcompat.numpy._memory_order import check_c_or_f, check_order, in_order
 from npcompat.numpy._overrides import made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Order, ShapeLike
-from npcompat.numpy._unbound import remembering, unbound
+from npcompat.numpy._unbound import call_cached, unbound
 
 if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray
@@ -35,7 +35,7 @@ def created(op: Op, attrs: Attrs, device: Any, order: Order = "C", prototype: An
     its arguments only; later calls are then cached.
     """
     if device is None and order == "C":
-        return remembered(op, (), attrs)
+        return apply_cached(op, (), attrs)
     with placed_on(device):
         return in_order(apply(op, (), attrs), order, prototype)
 
@@ -51,7 +51,7 @@ def _filled_by(shape: Any, value: Any, dtype: Any) -> Callable[[], Any]:
     rule=lambda types, attrs: ([], attrs["dtype"]),
     pattern="elementwise",
     differentiable=False,
-    makes=_filled_by,
+    numpy_constructor=_filled_by,
 )
 def _full(xp: Any, *, shape: Any, value: Any, dtype: Any) -> Any:
     """Fill an array with one value.
@@ -130,7 +130,7 @@ def zeros(
     return _filled(onp.zeros, shape, dtype, order, device if device is not None else ctx)
 
 
-@remembering
+@call_cached
 def ones(
     shape: ShapeLike,
     dtype: DTypeLike = None,
@@ -211,7 +211,7 @@ def _is_held(number: Any, dtype: onp.dtype[Any]) -> bool:
     )
 
 
-@remembering
+@call_cached
 def full(
     shape: ShapeLike,
     fill_value: Any,

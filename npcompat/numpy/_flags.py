@@ -8,7 +8,7 @@ import numpy as onp
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle, Value, extra
 from npcompat._internal.core.op import operator
-from npcompat._internal.core.retained_outputs import settle
+from npcompat._internal.core.retained_outputs import materialize
 from npcompat._internal.dispatch import array_like, execution, handles, late_bound, writes
 from npcompat._internal.indexing import lens
 
@@ -50,7 +50,7 @@ class Flags:
             raise ValueError("cannot set WRITEABLE flag to True of this array")
         extra(self._handle).readonly = not wanted
         if view is None:
-            settle(self._handle._value)  # so that programs that write the array check the flag
+            materialize(self._handle._value)  # so that programs that write the array check the flag
 
     @property
     def owndata(self) -> bool:
@@ -197,7 +197,7 @@ class Flat:
         return onp.arange(len(self)).flat[numpys]
 
     def __getitem__(self, key: Any) -> "ndarray":
-        host = handles.live(self._handle)
+        host = handles.current_array(self._handle)
         if host is not None:
             found = host.flat[handles.to_host(key) if isinstance(key, Handle) else key]
             if type(found) is onp.ndarray:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as onp
 
-from npcompat._internal.core.handle import Handle, Lent, root_of
+from npcompat._internal.core.handle import BorrowedValue, Handle, root_of
 from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.borrowed_buffers import lend, lent_array, take_back
 from npcompat.numpy._creation import asarray
@@ -136,7 +136,7 @@ class _Operands:
         self.several = isinstance(op, list | tuple)
         self.given: list[Any] = list(op) if self.several else [op]
         self.iterators = 0
-        self._lent: list[tuple[Handle, Lent]] = []
+        self._lent: list[tuple[Handle, BorrowedValue]] = []
         # Keyed by the id of the array that owns the memory.
         self._memory: dict[int, onp.ndarray[Any, Any]] = {}
         self._made: dict[int, Any] = {}

@@ -13,7 +13,7 @@ from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle, root_of
 from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch import execution, handles, writes
-from npcompat._internal.dispatch.apply import remembered
+from npcompat._internal.dispatch.apply import apply_cached
 from npcompat._internal.indexing.assigned_value import fitted
 from npcompat.numpy._checks import check_casting, shaping
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
@@ -22,7 +22,7 @@ from npcompat.numpy._memory_order import in_order
 from npcompat.numpy._selection import take
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Out
 from npcompat.numpy._ufunc import _select_where, store
-from npcompat.numpy._unbound import remembering
+from npcompat.numpy._unbound import call_cached
 
 if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray
@@ -81,7 +81,7 @@ def _join(
                     f"Cannot cast array data from {source!r} to {target!r} according to the rule "
                     f"'{casting}' (array {i} of {what})"
                 )
-    result = remembered(
+    result = apply_cached(
         op,
         tuple(arrays),
         (
@@ -115,7 +115,7 @@ def _listed(arrays: Any, what: str) -> list[Any]:
     return list(arrays)
 
 
-@remembering
+@call_cached
 def concatenate(
     arrays: ArrayLike,
     /,
@@ -156,7 +156,7 @@ def concatenate(
 concat = concatenate
 
 
-@remembering
+@call_cached
 def stack(
     arrays: ArrayLike,
     axis: int = 0,
@@ -192,7 +192,7 @@ def _arrays(tup: Any, what: str) -> list[Any]:
     return list(map(asanyarray, _listed(tup, what)))
 
 
-@remembering
+@call_cached
 def vstack(tup: ArrayLike, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> "ndarray":
     """Stack arrays vertically: along the first of at least two axes.
 
@@ -217,7 +217,7 @@ def row_stack(
     return vstack(tup, dtype=dtype, casting=casting)
 
 
-@remembering
+@call_cached
 def hstack(tup: ArrayLike, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> "ndarray":
     """Stack arrays horizontally: along the second axis, the first of vectors.
 
@@ -230,7 +230,7 @@ def hstack(tup: ArrayLike, *, dtype: DTypeLike = None, casting: Casting = "same_
     return _raised(parts, 1, 0 if parts and parts[0].ndim <= 1 else 1, dtype, casting)
 
 
-@remembering
+@call_cached
 def dstack(tup: ArrayLike) -> "ndarray":
     """Stack arrays in depth: along the third of at least three axes.
 

@@ -9,7 +9,7 @@ import numpy as onp
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.dtypes import Resolution, Type
-from npcompat._internal.core.handle import Handle, Lent, root_of
+from npcompat._internal.core.handle import BorrowedValue, Handle, root_of
 from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch import handles as _handles
 from npcompat._internal.dispatch import late_bound, writes
@@ -370,7 +370,7 @@ def _overlap(question: Any, a: Any, b: Any, max_work: int) -> bool:
     """
     handles = [x for x in (a, b) if isinstance(x, Handle)]
     # An nditer has borrowed the memory, so NumPy arrays may share it.
-    lent = all([type(root_of(x)._value) is Lent for x in handles])
+    lent = all([type(root_of(x)._value) is BorrowedValue for x in handles])
     if (len(handles) == 1 and not lent) or len({id(root_of(x)) for x in handles}) > 1:
         return False
     memory = writes.lent_view if lent else _handles.layout

@@ -15,7 +15,7 @@ from npcompat._internal.indexing import lens
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
 from npcompat.numpy._memory_order import letter
 from npcompat.numpy._typing import ArrayLike, AxisLike, Order, ShapeLike
-from npcompat.numpy._unbound import remembering
+from npcompat.numpy._unbound import call_cached
 
 if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray
@@ -68,7 +68,7 @@ def size(a: ArrayLike, axis: AxisLike = None) -> int:
 # --- reshape --------------------------------------------------------------------------------------
 
 
-@remembering
+@call_cached
 def reshape(
     a: ArrayLike, /, shape: ShapeLike, order: Order = "C", *, copy: bool | None = None
 ) -> "ndarray":
@@ -113,7 +113,7 @@ def reshape(
     return made
 
 
-@remembering
+@call_cached
 def ravel(a: ArrayLike, order: Order = "C") -> "ndarray":
     """Flatten to one axis: a view if the elements lie in this order in memory, else a copy.
 
@@ -133,7 +133,7 @@ def ravel(a: ArrayLike, order: Order = "C") -> "ndarray":
     return inherit(copy_of(lens.reshaped(a, (-1,))), a)
 
 
-@remembering
+@call_cached
 def squeeze(a: ArrayLike, axis: AxisLike = None) -> "ndarray":
     """Remove axes of length 1, all or those given; a view.
 
@@ -157,15 +157,13 @@ def squeeze(a: ArrayLike, axis: AxisLike = None) -> "ndarray":
             f"axis {axis}"
         )
     return (
-        lens.remembered_view(
-            a, lens.reshape(tuple(n for i, n in enumerate(old) if i not in chosen))
-        )
+        lens.cached_view(a, lens.reshape(tuple(n for i, n in enumerate(old) if i not in chosen)))
         if chosen
         else a
     )
 
 
-@remembering
+@call_cached
 def expand_dims(a: ArrayLike, axis: AxisLike) -> "ndarray":
     """Insert axes of length 1 at positions of the result; a view.
 
@@ -178,7 +176,7 @@ def expand_dims(a: ArrayLike, axis: AxisLike) -> "ndarray":
     count = len(tuple(axis)) if isinstance(axis, Iterable) else 1
     new = set(normalized_axes(() if axis is None else axis, a.ndim + count))
     rest = iter(a.shape)
-    return lens.remembered_view(
+    return lens.cached_view(
         a, lens.reshape(tuple(1 if i in new else next(rest) for i in range(a.ndim + count)))
     )
 
@@ -272,7 +270,7 @@ def atleast_3d(*arys: ArrayLike) -> "ndarray | tuple[ndarray, ...]":
 # --- order of axes --------------------------------------------------------------------------------
 
 
-@remembering
+@call_cached
 def transpose(a: ArrayLike, axes: AxisLike = None) -> "ndarray":
     """Permute the axes, reversed if none is given; a view.
 
@@ -287,14 +285,14 @@ def transpose(a: ArrayLike, axes: AxisLike = None) -> "ndarray":
     a = asanyarray(a)
     n = a.ndim
     if axes is None:
-        return lens.remembered_view(a, lens.reversed_axes)
+        return lens.cached_view(a, lens.reversed_axes)
     wanted = as_shape(axes)
     if len(wanted) != n:
         raise ValueError(f"axes don't match array: expected {n} axes, got {wanted}")
     order = tuple(onp.lib.array_utils.normalize_axis_index(i, n) for i in wanted)
     if len(set(order)) != n:
         raise ValueError(f"repeated axis in transpose: {wanted}")
-    return lens.remembered_view(a, lens.transpose(order))
+    return lens.cached_view(a, lens.transpose(order))
 
 
 permute_dims = transpose
@@ -314,7 +312,7 @@ def matrix_transpose(x: ArrayLike, /) -> "ndarray":
     return swapaxes(x, -1, -2)
 
 
-@remembering
+@call_cached
 def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> "ndarray":
     """Exchange two axes; a view.
 
@@ -329,10 +327,10 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> "ndarray":
     second = onp.lib.array_utils.normalize_axis_index(axis2, n, "axis2")
     order = list(range(n))
     order[first], order[second] = second, first
-    return lens.remembered_view(a, lens.transpose(tuple(order)))
+    return lens.cached_view(a, lens.transpose(tuple(order)))
 
 
-@remembering
+@call_cached
 def moveaxis(a: ArrayLike, source: Any, destination: Any) -> "ndarray":
     """Move axes to other positions, the rest keep their order; a view.
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 _nansum = reduction("_npi_nansum", "nansum", accumulated)
 _nanprod = reduction("_npi_nanprod", "nanprod", accumulated)
-_nanmax = reduction("_npi_nanmax", "nanmax", kept, start=lowest)
-_nanmin = reduction("_npi_nanmin", "nanmin", kept, start=highest)
+_nanmax = reduction("_npi_nanmax", "nanmax", kept, identity=lowest)
+_nanmin = reduction("_npi_nanmin", "nanmin", kept, identity=highest)
 _nanmean = reduction("_npi_nanmean", "nanmean", averaged)
 
 

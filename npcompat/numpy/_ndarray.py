@@ -12,10 +12,10 @@ from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Value, extra, root_of
 from npcompat._internal.core.op import as_shape
 from npcompat._internal.dispatch import array_like, devices, handles, writes
-from npcompat._internal.dispatch.apply import apply, remembered
+from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat._internal.dispatch.memory_layout import in_c_order
 from npcompat._internal.dispatch.pending_errors import raise_pending
-from npcompat._internal.dispatch.placement import beside, fresh
+from npcompat._internal.dispatch.placement import new_value, value_on_same_device
 from npcompat._internal.dispatch.subclasses import inherit, instance, is_subclass
 from npcompat._internal.indexing import entry, lens
 from npcompat._internal.native import fast_path
@@ -149,11 +149,11 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
     ctx = context = device
 
     @property
-    @fast_path.remembering
+    @fast_path.call_cached
     def T(self) -> "ndarray":
         """Transpose: the axes reversed, a view."""
         made: ndarray = (
-            lens.remembered_view(self, lens.reversed_axes)
+            lens.cached_view(self, lens.reversed_axes)
             if type(self) is ndarray
             else self.transpose()
         )
@@ -167,22 +167,22 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         return self.swapaxes(-1, -2)
 
     @property
-    @fast_path.remembering
+    @fast_path.call_cached
     def real(self) -> "ndarray":
         """Real part: a view, the array itself if it is real."""
         whole = cast("ndarray", self)
-        return lens.remembered_view(self, lens.real) if self.dtype.kind == "c" else whole
+        return lens.cached_view(self, lens.real) if self.dtype.kind == "c" else whole
 
     @real.setter
     def real(self, new: ArrayLike) -> None:
         self.real[...] = new
 
     @property
-    @fast_path.remembering
+    @fast_path.call_cached
     def imag(self) -> "ndarray":
         """Imaginary part: a view; read-only zeros if the array is real."""
         if self.dtype.kind == "c":
-            return lens.remembered_view(self, lens.imag)
+            return lens.cached_view(self, lens.imag)
         zeros: ndarray = in_order(array_like.array_of(onp.zeros(self.shape, self.dtype)), "A", self)
         zeros.setflags(write=False)
         return inherit(zeros, self)
@@ -222,7 +222,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
             raise TypeError("iteration over a 0-d array")
         return (
             self._elements()
-            if len(self.shape) == 1 and modes.current().direct
+            if len(self.shape) == 1 and modes.current().may_touch_host_buffers
             else (self[i] for i in range(len(self)))
         )
 
@@ -313,7 +313,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         made: ndarray = copy_of(self, check_order(order))
         return made if type(self) is ndarray else inherit(made, self)
 
-    @fast_path.remembering
+    @fast_path.call_cached
     def astype(
         self,
         dtype: DTypeLike,
@@ -356,7 +356,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         if own.kind == "c":
             dtypes.warn_of_lost_parts(own, wanted)
         elif order != "F" and not by_values and in_c_order(self) and type(self) is ndarray:
-            return remembered(_cast, (self,), (wanted,))
+            return apply_cached(_cast, (self,), (wanted,))
         made = _apply(_cast, (self if subok else lens.plain(self),), (wanted,))
         return made if order != "F" and in_c_order(self) else in_order(made, order, self)
 
@@ -398,7 +398,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         if stype is not None:
             raise NotImplementedError("attach_grad(stype=...): gradients are dense")
         zeros: ndarray = handles.wrap(
-            beside(handles.read(self).payload, onp.zeros(self.shape, self.dtype))
+            value_on_same_device(handles.read(self).payload, onp.zeros(self.shape, self.dtype))
         )
         tape.attach_leaf(self, zeros, grad_req)
 
@@ -412,7 +412,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         if self._extra is not None:
             self._extra.leaf = self._extra.grad_handle = None
             if self._view is None:
-                self._value = fresh(handles.read(self).payload)
+                self._value = new_value(handles.read(self).payload)
             else:
                 self._view.cached = None
 
@@ -454,7 +454,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     # --- shape
 
-    @fast_path.remembering
+    @fast_path.call_cached
     def reshape(
         self, *shape: Any, order: Order = "C", copy: bool | None = None, newshape: Any = NoValue
     ) -> "ndarray":
@@ -463,7 +463,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
             self, _shape(shape) if newshape is NoValue else newshape, order=order, copy=copy
         )
 
-    @fast_path.remembering
+    @fast_path.call_cached
     def transpose(self, *axes: Any) -> "ndarray":
         """Permute the axes (reversed, if none is given), a view."""
         order: Any = (
@@ -473,12 +473,12 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         )
         return _manipulation.transpose(self, order)
 
-    @fast_path.remembering
+    @fast_path.call_cached
     def swapaxes(self, axis1: int, axis2: int, /) -> "ndarray":
         """Exchange two axes, a view."""
         return _manipulation.swapaxes(self, axis1, axis2)
 
-    @fast_path.remembering
+    @fast_path.call_cached
     def ravel(self, order: Order = "C") -> "ndarray":
         """Flatten to one axis: a view where NumPy returns one."""
         return _manipulation.ravel(self, order)
@@ -487,7 +487,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         """Flatten to one axis, a copy."""
         return _manipulation.ravel(self, order).copy()
 
-    @fast_path.remembering
+    @fast_path.call_cached
     def squeeze(self, axis: AxisLike = None) -> "ndarray":
         """Remove axes of length 1, a view."""
         return _manipulation.squeeze(self, axis)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from npcompat._internal.native.fast_path import remembering
+from npcompat._internal.native.fast_path import call_cached
 from npcompat.numpy import _products, _reductions, _sorting
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue, Out
 
@@ -15,7 +15,7 @@ class Reductions:
 
     __slots__ = ()
 
-    @remembering
+    @call_cached
     def sum(
         self: Any,
         axis: AxisLike = None,
@@ -30,7 +30,7 @@ class Reductions:
             _reductions._sum, self, axis, dtype, out, keepdims, initial, where
         )
 
-    @remembering
+    @call_cached
     def prod(
         self: Any,
         axis: AxisLike = None,
@@ -45,7 +45,7 @@ class Reductions:
             _reductions._prod, self, axis, dtype, out, keepdims, initial, where
         )
 
-    @remembering
+    @call_cached
     def max(
         self: Any,
         axis: AxisLike = None,
@@ -57,7 +57,7 @@ class Reductions:
         """Return the maximum over axes."""
         return _reductions.reduce(_reductions._max, self, axis, None, out, keepdims, initial, where)
 
-    @remembering
+    @call_cached
     def min(
         self: Any,
         axis: AxisLike = None,
@@ -69,7 +69,7 @@ class Reductions:
         """Return the minimum over axes."""
         return _reductions.reduce(_reductions._min, self, axis, None, out, keepdims, initial, where)
 
-    @remembering
+    @call_cached
     def mean(
         self: Any,
         axis: AxisLike = None,
@@ -82,7 +82,7 @@ class Reductions:
         """Compute the arithmetic mean over axes."""
         return _reductions.mean_of(self, axis, dtype, out, keepdims, where)
 
-    @remembering
+    @call_cached
     def var(
         self: Any,
         axis: AxisLike = None,
@@ -100,7 +100,7 @@ class Reductions:
             _reductions._var, self, axis, dtype, out, ddof, keepdims, where, mean, correction
         )
 
-    @remembering
+    @call_cached
     def std(
         self: Any,
         axis: AxisLike = None,
@@ -118,7 +118,7 @@ class Reductions:
             _reductions._std, self, axis, dtype, out, ddof, keepdims, where, mean, correction
         )
 
-    @remembering
+    @call_cached
     def all(
         self: Any,
         axis: AxisLike = None,
@@ -130,7 +130,7 @@ class Reductions:
         """Return True if all elements over axes are true."""
         return _reductions.reduce(_reductions._all, self, axis, None, out, keepdims, NoValue, where)
 
-    @remembering
+    @call_cached
     def any(
         self: Any,
         axis: AxisLike = None,
@@ -142,28 +142,28 @@ class Reductions:
         """Return True if any element over axes is true."""
         return _reductions.reduce(_reductions._any, self, axis, None, out, keepdims, NoValue, where)
 
-    @remembering
+    @call_cached
     def cumsum(
         self: Any, axis: int | None = None, dtype: DTypeLike = None, out: Out = None
     ) -> "ndarray":
         """Compute the cumulative sum."""
         return _reductions.cumsum(self, axis, dtype, out)
 
-    @remembering
+    @call_cached
     def cumprod(
         self: Any, axis: int | None = None, dtype: DTypeLike = None, out: Out = None
     ) -> "ndarray":
         """Compute the cumulative product."""
         return _reductions.cumprod(self, axis, dtype, out)
 
-    @remembering
+    @call_cached
     def argmax(
         self: Any, axis: int | None = None, out: Out = None, *, keepdims: bool = False
     ) -> "ndarray":
         """Return the index of the maximum."""
         return _sorting.argmax(self, axis, out, keepdims=keepdims)
 
-    @remembering
+    @call_cached
     def argmin(
         self: Any, axis: int | None = None, out: Out = None, *, keepdims: bool = False
     ) -> "ndarray":
@@ -185,7 +185,7 @@ class Reductions:
         """Compute the trace: the sum of the diagonal."""
         return _products.trace(self, offset, axis1, axis2, dtype, out)
 
-    @remembering
+    @call_cached
     def dot(self: Any, b: ArrayLike, out: Out = None) -> "ndarray":
         """Compute the matrix product, as `np.dot`."""
         return _products.dot(self, b, out)

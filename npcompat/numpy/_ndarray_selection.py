@@ -13,7 +13,7 @@ from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import array_like, handles, subclasses
 from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.indexing import lens
-from npcompat._internal.native.fast_path import remembering
+from npcompat._internal.native.fast_path import call_cached
 from npcompat._internal.support import atomic_file
 from npcompat.numpy import _packing, _selection, _sorting
 from npcompat.numpy._typing import ArrayLike, Out
@@ -59,7 +59,7 @@ class Selection:
         made = lens.plain_view(self, found)
         return subclasses.instance(made, type, self) if subclasses.is_subclass(type) else made
 
-    @remembering
+    @call_cached
     def argsort(
         self: Any,
         axis: int | None = -1,

@@ -13,7 +13,7 @@ from numpy._core._exceptions import _UFuncNoLoopError
 
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import dtypes, modes
-from npcompat._internal.core.handle import Handle, Value, touch
+from npcompat._internal.core.handle import Handle, Value, bump_version
 from npcompat._internal.core.op import Op
 from npcompat._internal.dispatch import (
     array_like,
@@ -51,7 +51,7 @@ def _on_scalars(op: Op, infix: Infix | None, args: tuple[Any, ...]) -> Any:
     Returns None for other operands, and in other modes.
     """
     mode = modes.current()
-    if infix is None or op.outputs != 1 or not mode.plain:
+    if infix is None or op.outputs != 1 or not mode.is_default:
         return None
     given = []
     for x in args:
@@ -135,11 +135,14 @@ def _comparison_of(op: Op, infix: Infix, x1: Any, x2: Any, otherwise: bool) -> A
     except _UFuncNoLoopError:
         host1, host2 = [handles.to_host(x) if isinstance(x, Handle) else x for x in (x1, x2)]
         found = host1 != host2 if otherwise else host1 == host2  # records are compared by NumPy
-        made, chief = array_like.array_of(onp.asarray(found)), subclasses.leader((x1, x2))
+        made, class_source = (
+            array_like.array_of(onp.asarray(found)),
+            subclasses.result_class_source((x1, x2)),
+        )
         return (
             handles.as_scalar(made)
-            if chief is None
-            else subclasses.wrapped(chief, made, late_bound.ufuncs[op.name], (x1, x2), 0)
+            if class_source is None
+            else subclasses.wrapped(class_source, made, late_bound.ufuncs[op.name], (x1, x2), 0)
         )
 
 
@@ -153,7 +156,11 @@ def _in_place(op: Op, x: Any, *others: Any) -> Any:
             if made is not NotImplemented:
                 return made
     mode = modes.current()
-    if mode.direct and op.ufunc is not None and on_host(op, (x, *others), x, mode.plain):
+    if (
+        mode.may_touch_host_buffers
+        and op.ufunc is not None
+        and on_host(op, (x, *others), x, mode.is_default)
+    ):
         return x
     # Subclasses may override the result.
     known = type(x) is late_bound.ndarray and all(
@@ -161,13 +168,19 @@ def _in_place(op: Op, x: Any, *others: Any) -> Any:
     )
     rare = x._extra
     free = rare is None or (rare.leaf is None and not rare.readonly)
-    if mode.plain and known and free and x._view is None and type(x._value.payload) is XLA_ARRAY:
+    if (
+        mode.is_default
+        and known
+        and free
+        and x._view is None
+        and type(x._value.payload) is XLA_ARRAY
+    ):
         if _keeps_type(op, x, others):
             writes.update(x, op, [array_like.as_value(other) for other in others])
             return x
         value, before = _apply(op, (x, *others))._value, x._value.payload
         if type(value.payload) is XLA_ARRAY and value.payload.aval == before.aval:
-            touch(x)
+            bump_version(x)
             x._value = value  # short form of `store`
             return x
         store(x, value, what=f"ufunc '{name_of(op)}'")

@@ -12,14 +12,14 @@ from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Op, as_axis, operator
 from npcompat._internal.dispatch import handles, writes
-from npcompat._internal.dispatch.apply import apply, remembered
+from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._manipulation import moveaxis
 from npcompat.numpy._reductions import accumulated
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, NoValue, Order, Out
 from npcompat.numpy._ufunc import accumulated_in, call, finish, name_of, store
 from npcompat.numpy._ufunc_methods import instance
-from npcompat.numpy._unbound import remembering
+from npcompat.numpy._unbound import call_cached
 
 if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray
@@ -348,7 +348,7 @@ def _kron(xp: Any, a: Any, b: Any) -> Any:
     return xp.kron(a, b)
 
 
-@remembering
+@call_cached
 def dot(a: ArrayLike, b: ArrayLike, out: Out = None) -> "ndarray":
     """Compute the dot product: a sum over the last axis of `a` and the last but one of `b`.
 
@@ -371,7 +371,7 @@ def dot(a: ArrayLike, b: ArrayLike, out: Out = None) -> "ndarray":
     >>> np.dot([1, 2], [3, 4])
     np.int64(11)
     """
-    result = remembered(_dot, (a, b), ())
+    result = apply_cached(_dot, (a, b), ())
     if out is None:
         return result
     if not isinstance(out, Handle):
@@ -400,7 +400,7 @@ def vdot(a: ArrayLike, b: ArrayLike, /) -> "ndarray":
     return apply(_vdot, (a, b))
 
 
-@remembering
+@call_cached
 def inner(a: ArrayLike, b: ArrayLike, /) -> "ndarray":
     """Compute the inner product: a sum over the last axis of both operands.
 
@@ -409,10 +409,10 @@ def inner(a: ArrayLike, b: ArrayLike, /) -> "ndarray":
     >>> np.inner([[1, 2], [3, 4]], [1, 1])
     array([3, 7])
     """
-    return remembered(_inner, (a, b), ())
+    return apply_cached(_inner, (a, b), ())
 
 
-@remembering
+@call_cached
 def outer(a: ArrayLike, b: ArrayLike, out: Out = None) -> "ndarray":
     """Compute the outer product of two operands, both raveled.
 
@@ -422,7 +422,7 @@ def outer(a: ArrayLike, b: ArrayLike, out: Out = None) -> "ndarray":
     array([[3, 4],
            [6, 8]])
     """
-    return finish(remembered(_outer, (a, b), ()), out, "outer")
+    return finish(apply_cached(_outer, (a, b), ()), out, "outer")
 
 
 def kron(a: ArrayLike, b: ArrayLike) -> "ndarray":

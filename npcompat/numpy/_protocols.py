@@ -13,7 +13,7 @@ from npcompat._internal.core.dtypes import default_float
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import handles, late_bound, writes
 from npcompat._internal.dispatch.devices import Device, as_device, current_device
-from npcompat._internal.dispatch.placement import constant, fresh, on_host
+from npcompat._internal.dispatch.placement import constant, new_value, on_host
 from npcompat._internal.support.errors import AddressNotImplementedError
 from npcompat.numpy._creation import placed_on
 from npcompat.numpy._host_arrays import as_numpys, by_numpy
@@ -298,7 +298,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> "
                     f"have to move to {mode.device}"
                 )
             payload = xla.moved(payload, mode.device)
-        return handles.wrap(fresh(payload))
+        return handles.wrap(new_value(payload))
 
 
 def _check_device(device: Any) -> None:

@@ -39,7 +39,7 @@ def _ranged_by(start: Any, stop: Any, step: Any, dtype: Any) -> Callable[[], Any
     "_npi_arange",
     rule=lambda types, attrs: ([], attrs["dtype"]),
     differentiable=False,
-    makes=_ranged_by,
+    numpy_constructor=_ranged_by,
 )
 def _arange(xp: Any, *, start: Any, stop: Any, step: Any, dtype: Any) -> Any:
     """Evenly spaced values with a step.

@@ -12,7 +12,7 @@ from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Op, as_attr, as_axis, from_attr, operator
 from npcompat._internal.core.op_kinds import for_axis
-from npcompat._internal.dispatch.apply import apply, remembered
+from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat._internal.dispatch.late_bound import ordinary
 from npcompat._internal.indexing.checks import checked_scalar
 from npcompat.numpy._creation import asarray
@@ -20,7 +20,7 @@ from npcompat.numpy._empty_slices import is_empty, warn_of_masked, warn_of_means
 from npcompat.numpy._overrides import given, reduced_by, reduced_by_class
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue, Out
 from npcompat.numpy._ufunc import accumulated_in, finish, mask_of, name_of, reduced_axis
-from npcompat.numpy._unbound import remembering
+from npcompat.numpy._unbound import call_cached
 
 if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray
@@ -145,7 +145,9 @@ def reduction(name: str, method: str, rule: Any, **declaration: Any) -> Op:
             folded.reduce, axis=attrs["axis"], dtype=attrs["dtype"], keepdims=attrs["keepdims"]
         )
 
-    return operator(name, rule=rule, pattern="reduction", direct=direct, **declaration)(compute)
+    return operator(name, rule=rule, pattern="reduction", numpy_function=direct, **declaration)(
+        compute
+    )
 
 
 def lowest(dtype: onp.dtype[Any]) -> Any:
@@ -191,7 +193,7 @@ def reduce(
         initial,
     )
     result = (
-        remembered(op, (a,), attrs)
+        apply_cached(op, (a,), attrs)
         if where is NoValue or where is True
         else apply(op, (a, where), attrs)
     )
@@ -201,14 +203,14 @@ def reduce(
 
 _sum = reduction("_npi_sum", "sum", accumulated)
 _prod = reduction("_npi_prod", "prod", accumulated)
-_max = reduction("_npi_max", "max", kept, start=lowest)
-_min = reduction("_npi_min", "min", kept, start=highest)
+_max = reduction("_npi_max", "max", kept, identity=lowest)
+_min = reduction("_npi_min", "min", kept, identity=highest)
 _all = reduction("_npi_all", "all", boolean, differentiable=False)
 _any = reduction("_npi_any", "any", boolean, differentiable=False)
 _mean = reduction("_npi_mean", "mean", averaged)
 
 
-@remembering
+@call_cached
 def sum(
     a: ArrayLike,
     axis: AxisLike = None,
@@ -261,7 +263,7 @@ def sum(
     return reduce(_sum, a, axis, dtype, out, keepdims, initial, where)
 
 
-@remembering
+@call_cached
 def prod(
     a: ArrayLike,
     axis: AxisLike = None,
@@ -283,7 +285,7 @@ def prod(
     return reduce(_prod, a, axis, dtype, out, keepdims, initial, where)
 
 
-@remembering
+@call_cached
 def max(
     a: ArrayLike,
     axis: AxisLike = None,
@@ -309,7 +311,7 @@ def max(
     return reduce(_max, a, axis, None, out, keepdims, initial, where)
 
 
-@remembering
+@call_cached
 def min(
     a: ArrayLike,
     axis: AxisLike = None,
@@ -338,7 +340,7 @@ def min(
 amax, amin = max, min
 
 
-@remembering
+@call_cached
 def all(
     a: ArrayLike,
     axis: AxisLike = None,
@@ -359,7 +361,7 @@ def all(
     return reduce(_all, a, axis, None, out, keepdims, NoValue, where)
 
 
-@remembering
+@call_cached
 def any(
     a: ArrayLike,
     axis: AxisLike = None,
@@ -380,7 +382,7 @@ def any(
     return reduce(_any, a, axis, None, out, keepdims, NoValue, where)
 
 
-@remembering
+@call_cached
 def mean(
     a: ArrayLike,
     axis: AxisLike = None,
@@ -499,7 +501,7 @@ def spread_of(
         warn_of_spreads(a, axis, ddof)
     if dtype is None and out is None and keepdims is NoValue and not masked and not centered:
         # Cached calls would not warn of zero degrees of freedom.
-        divides = apply if ddof != 0 else remembered
+        divides = apply if ddof != 0 else apply_cached
         return divides(op, (a,), (as_axis(axis), None, False, ddof, ""))
     attrs = (
         as_axis(axis),
@@ -515,7 +517,7 @@ def spread_of(
     return finish(result, out, name_of(op), "unsafe")
 
 
-@remembering
+@call_cached
 def var(
     a: ArrayLike,
     axis: AxisLike = None,
@@ -543,7 +545,7 @@ def var(
     return spread_of(_var, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
-@remembering
+@call_cached
 def std(
     a: ArrayLike,
     axis: AxisLike = None,
@@ -607,7 +609,7 @@ def _delayed(xp: Any, running: Any, axis: int, first: int) -> Any:
     return later[(slice(None),) * axis + (slice(-1),)]
 
 
-@remembering
+@call_cached
 def cumsum(
     a: ArrayLike,
     axis: int | None = None,
@@ -638,11 +640,11 @@ def cumsum(
     >>> np.cumsum([1, 2, 3], exclusive=True)
     array([0, 1, 3])
     """
-    result = remembered(_cumsum, (a,), (as_axis(axis), accumulated_in(dtype, a), bool(exclusive)))
+    result = apply_cached(_cumsum, (a,), (as_axis(axis), accumulated_in(dtype, a), bool(exclusive)))
     return finish(result, out, "cumsum", "unsafe")
 
 
-@remembering
+@call_cached
 def cumprod(
     a: ArrayLike,
     axis: int | None = None,
@@ -673,7 +675,9 @@ def cumprod(
     >>> np.cumprod([1, 2, 3], exclusive=True)
     array([1, 1, 2])
     """
-    result = remembered(_cumprod, (a,), (as_axis(axis), accumulated_in(dtype, a), bool(exclusive)))
+    result = apply_cached(
+        _cumprod, (a,), (as_axis(axis), accumulated_in(dtype, a), bool(exclusive))
+    )
     return finish(result, out, "cumprod", "unsafe")
 
 

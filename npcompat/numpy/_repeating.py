@@ -8,13 +8,13 @@ import numpy as onp
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import as_axis, as_shape, operator
 from npcompat._internal.dispatch import handles
-from npcompat._internal.dispatch.apply import apply, remembered
+from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat.numpy._checks import shaping
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
 from npcompat.numpy._manipulation import broadcast_to, moveaxis, ravel
 from npcompat.numpy._selection import take
 from npcompat.numpy._typing import ArrayLike, ShapeLike
-from npcompat.numpy._unbound import remembering
+from npcompat.numpy._unbound import call_cached
 
 if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray
@@ -45,7 +45,7 @@ def _roll(xp: Any, a: Any, *shifts: Any, axes: Any = None) -> Any:
     return a
 
 
-@remembering
+@call_cached
 def roll(a: ArrayLike, shift: Any, axis: Any = None) -> "ndarray":
     """Roll elements along axes: those shifted out at one end enter at the other.
 
@@ -67,7 +67,7 @@ def roll(a: ArrayLike, shift: Any, axis: Any = None) -> "ndarray":
     """
     a = asanyarray(a)
     if type(shift) is type(axis) is int and abs(shift) < 2**62 and -a.ndim <= axis < a.ndim:
-        return remembered(_roll, (a, shift), ((axis % a.ndim,),))
+        return apply_cached(_roll, (a, shift), ((axis % a.ndim,),))
     shifts = _distances(shift)
     if axis is None:
         rolled = a
@@ -121,7 +121,7 @@ def _repeat(xp: Any, a: Any, *, repeats: int, axis: Any = None) -> Any:
     return xp.repeat(a, repeats, axis)
 
 
-@remembering
+@call_cached
 def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> "ndarray":
     """Repeat each element several times in a row.
 
@@ -144,9 +144,9 @@ def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> "ndarra
     a = asanyarray(a)
     if type(repeats) is int and repeats >= 0:
         if axis is None or (a.ndim == 0 and type(axis) is int and axis == 0):
-            return remembered(_repeat, (a,), (repeats, None))
+            return apply_cached(_repeat, (a,), (repeats, None))
         if type(axis) is int and 0 <= axis < a.ndim:
-            return remembered(_repeat, (a,), (repeats, axis))
+            return apply_cached(_repeat, (a,), (repeats, axis))
     counts = shaping(repeats, "repeat")
     if not isinstance(repeats, Handle | onp.ndarray | onp.generic):
         counts = counts.astype(onp.int64)
@@ -303,7 +303,7 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
         raise ValueError(f"unsupported keyword arguments for mode {mode!r}: {wrong}")
     if not array.ndim:
         return copy_of(array)
-    if mode == "median" and array.dtype.kind == "c" and handles.live(array) is None:
+    if mode == "median" and array.dtype.kind == "c" and handles.current_array(array) is None:
         raise NotImplementedError("pad(mode='median') of a complex array on XLA")
     if kwargs.get("reflect_type") == "odd" and array.dtype == onp.bool_:
         raise NotImplementedError("pad(reflect_type='odd') of a bool array")
@@ -322,7 +322,7 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
     elif mode in ("maximum", "mean", "median", "minimum") and option is not None:
         option = _pairs(option, array.ndim, "stat_length")
         if any(n < 1 for pair in option for n in pair) and (
-            mode in ("maximum", "minimum") or handles.live(array) is None
+            mode in ("maximum", "minimum") or handles.current_array(array) is None
         ):
             raise ValueError("stat_length of 0 yields no value for padding")
     elif option not in (None, "even", "odd"):

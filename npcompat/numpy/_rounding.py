@@ -8,12 +8,12 @@ import numpy as onp
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch.apply import remembered
+from npcompat._internal.dispatch.apply import apply_cached
 from npcompat.numpy import _arithmetic, _extremes
 from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, NoValue, Order, Out
 from npcompat.numpy._ufunc import call, finish
-from npcompat.numpy._unbound import remembering
+from npcompat.numpy._unbound import call_cached
 
 if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray
@@ -33,13 +33,15 @@ def _clip_directly(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Any:
     return _numpys_clip if all([t == dtype for t in types if isinstance(t, onp.dtype)]) else None
 
 
-@operator("_npi_clip", scalars=True, rule=_clip_types, pattern="broadcast", direct=_clip_directly)
+@operator(
+    "_npi_clip", scalars=True, rule=_clip_types, pattern="broadcast", numpy_function=_clip_directly
+)
 def _clip(xp: Any, a: Any, low: Any, high: Any, *, dtype: Any = None) -> Any:
     """Clip the values from below and above."""
     return xp.clipped(a, low, high)
 
 
-@remembering
+@call_cached
 def clip(
     a: ArrayLike,
     a_min: ArrayLike | None = NoValue,
@@ -85,7 +87,7 @@ def clip(
             return _extremes.maximum(a, low, out, **kwargs)
         high = onp.inf
     return (
-        remembered(_clip, (a, low, high), ())
+        apply_cached(_clip, (a, low, high), ())
         if out is None and not kwargs
         else _clipped(a, low, high, out, **kwargs)
     )
@@ -147,7 +149,7 @@ def _round(xp: Any, a: Any, *, decimals: int = 0) -> Any:
     return xp.round(a, decimals)
 
 
-@remembering
+@call_cached
 def round(a: ArrayLike, decimals: int = 0, out: Out = None) -> "ndarray":
     """Round to a number of decimals, halves to even.
 
@@ -156,7 +158,7 @@ def round(a: ArrayLike, decimals: int = 0, out: Out = None) -> "ndarray":
     >>> np.round([1.25, 1.35, -0.5], 1)
     array([ 1.2,  1.4, -0.5])
     """
-    return finish(remembered(_round, (a,), (int(decimals),)), out, "round")
+    return finish(apply_cached(_round, (a,), (int(decimals),)), out, "round")
 
 
 around = round

@@ -11,7 +11,7 @@ from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import as_axis, operator
 from npcompat._internal.dispatch import array_like, execution, handles, writes
-from npcompat._internal.dispatch.apply import apply, remembered, remembered_on_host
+from npcompat._internal.dispatch.apply import apply, apply_cached, remembered_on_host
 from npcompat._internal.indexing import host as host_keys
 from npcompat._internal.indexing.checks import check_bounds
 from npcompat.numpy._checks import outside, refuse, shaping
@@ -21,7 +21,7 @@ from npcompat.numpy._given_length import length, positions, slices
 from npcompat.numpy._manipulation import ravel
 from npcompat.numpy._typing import ArrayLike, NoValue, Out
 from npcompat.numpy._ufunc import finish
-from npcompat.numpy._unbound import remembering
+from npcompat.numpy._unbound import call_cached
 
 if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray
@@ -58,7 +58,7 @@ def where(
 ) -> "tuple[ndarray, ...]": ...
 
 
-@remembering
+@call_cached
 def where(
     condition: ArrayLike,
     x: ArrayLike = NoValue,
@@ -100,7 +100,7 @@ def where(
             "np.where: size= and fill_value= are for the positions where the condition holds: "
             "without x and y"
         )
-    return remembered(_where, (condition, x, y), ())
+    return apply_cached(_where, (condition, x, y), ())
 
 
 def nonzero(
@@ -230,7 +230,9 @@ def _check_mode(mode: Any) -> str:
     scalars=True,
     rule=lambda types, attrs: ([None, _int64], dtypes.strong(types[0])),
     pattern="injective",
-    direct=lambda types, attrs: partial(onp.ndarray.take, axis=attrs["axis"], mode=attrs["mode"]),
+    numpy_function=lambda types, attrs: partial(
+        onp.ndarray.take, axis=attrs["axis"], mode=attrs["mode"]
+    ),
 )
 def _take(xp: Any, a: Any, indices: Any, *, axis: Any = None, mode: str = "raise") -> Any:
     """Gather the elements at indices along an axis, or of the raveled array.
@@ -242,7 +244,7 @@ def _take(xp: Any, a: Any, indices: Any, *, axis: Any = None, mode: str = "raise
     return xp.take_at(a, (slice(None),) * axis + (_in_range(xp, indices, a.shape[axis], mode),))
 
 
-@remembering
+@call_cached
 def take(
     a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Out = None, mode: str = "raise"
 ) -> "ndarray":

@@ -10,7 +10,7 @@ from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import Op, as_axis, operator
 from npcompat._internal.dispatch import array_like, handles
-from npcompat._internal.dispatch.apply import apply, remembered
+from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat.numpy._checks import outside, refuse
 from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._empty_slices import all_nan, is_empty
@@ -18,7 +18,7 @@ from npcompat.numpy._manipulation import ndim, ravel
 from npcompat.numpy._selection import finish_safely, take
 from npcompat.numpy._typing import ArrayLike, AxisLike, NoValue, Out
 from npcompat.numpy._ufunc import name_of
-from npcompat.numpy._unbound import remembering
+from npcompat.numpy._unbound import call_cached
 
 if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray
@@ -68,7 +68,7 @@ def _check_sort(kind: Any, stable: Any) -> None:
         onp.sort(_NOTHING, kind=kind, stable=stable)  # raise NumPy's error for an unknown kind
 
 
-@remembering
+@call_cached
 def sort(
     a: ArrayLike,
     axis: int | None = -1,
@@ -108,10 +108,10 @@ def sort(
         return _by_fields(onp.sort, a, axis, order=order, descending=descending)
     a = asanyarray(a)
     along = None if axis is None else onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
-    return remembered(_sort, (a,), (along, bool(descending)))
+    return apply_cached(_sort, (a,), (along, bool(descending)))
 
 
-@remembering
+@call_cached
 def argsort(
     a: ArrayLike,
     axis: int | None = -1,
@@ -135,7 +135,7 @@ def argsort(
         return _by_fields(onp.argsort, a, axis, order=order, descending=descending)
     a = asanyarray(a)
     along = None if axis is None else onp.lib.array_utils.normalize_axis_index(axis, a.ndim or 1)
-    return remembered(_argsort, (a,), (along if a.ndim else None, bool(descending)))
+    return apply_cached(_argsort, (a,), (along if a.ndim else None, bool(descending)))
 
 
 def _check_kth(a: Any, kth: Any, axis: int, kind: str) -> None:
@@ -305,11 +305,11 @@ def _position(op: Op, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
         None if axis is None else _axis_of(a, python.index(axis)),
         False if keepdims is NoValue else bool(keepdims),
     )
-    result = remembered(op, (a,), attrs)
+    result = apply_cached(op, (a,), attrs)
     return result if out is None else finish_safely(result, out, name_of(op))
 
 
-@remembering
+@call_cached
 def argmax(
     a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: Any = NoValue
 ) -> "ndarray":
@@ -334,7 +334,7 @@ def argmax(
     return _position(_argmax, a, axis, out, keepdims)
 
 
-@remembering
+@call_cached
 def argmin(
     a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: Any = NoValue
 ) -> "ndarray":
@@ -425,7 +425,7 @@ def _count_nonzero(xp: Any, a: Any, *where: Any, axis: Any = None, keepdims: boo
     )
 
 
-@remembering
+@call_cached
 def count_nonzero(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> "ndarray":
     """Count the elements that are not zero, over axes.
 
@@ -439,7 +439,7 @@ def count_nonzero(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False
         # NumPy accepts axis 0 or -1 of 0-d arrays. None would also count records, which NumPy
         # does only without an axis.
         axis = ()
-    return remembered(_count_nonzero, (a,), (axis, bool(keepdims)))
+    return apply_cached(_count_nonzero, (a,), (axis, bool(keepdims)))
 
 
 __all__ = [

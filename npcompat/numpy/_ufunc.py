@@ -127,10 +127,14 @@ def on_host(op: Op, args: Sequence[Any], out: Any, plain: bool, where: Any = Tru
         if target is None:
             return False
         arrays = [
-            a if type(a) in _SCALARS else a._value.payload if a._view is None else handles.live(a)
+            a
+            if type(a) in _SCALARS
+            else a._value.payload
+            if a._view is None
+            else handles.current_array(a)
             for a in args
         ]
-        mask = True if where is True else handles.live(where)
+        mask = True if where is True else handles.current_array(where)
         if plain and mask is True:
             op.ufunc(*arrays, out=target)
         elif plain:
@@ -193,7 +197,7 @@ def _general(
             "The 'out' tuple must have exactly one entry per ufunc output: expected "
             f"{op.outputs}, got {len(out)}"
         )
-    chief = None
+    class_source = None
     if not late_bound.ordinary.issuperset(
         map(type, (*args, *(out if type(out) is tuple else (out,)), where))
     ):
@@ -209,7 +213,7 @@ def _general(
         made = overridden(op, "__call__", args, options)
         if made is not NotImplemented:
             return made
-        chief = subclasses.leader(args) if subok else None
+        class_source = subclasses.result_class_source(args) if subok else None
     if out is ...:  # out=...: return arrays, never scalars
         made = _general(
             op, args, (None,) * op.outputs, where, casting, order, dtype, subok, signature
@@ -233,7 +237,7 @@ def _general(
         and casting == "same_kind"
     )
     mode = modes.current()
-    if usual and mode.direct and on_host(op, args, outs[0], mode.plain, where):
+    if usual and mode.may_touch_host_buffers and on_host(op, args, outs[0], mode.is_default, where):
         return outs[0]
     operands = [
         a
@@ -270,7 +274,11 @@ def _general(
         if target is None and order != "K":
             result = in_order(result, common_order(operands) if order == "A" else order)
         wrapping = (
-            chief if target is None else target if subclasses.is_subclass(type(target)) else None
+            class_source
+            if target is None
+            else target
+            if subclasses.is_subclass(type(target))
+            else None
         )
         if wrapping is not None:
             given_arrays = args if all([o is None for o in outs]) else (*args, *outs)
@@ -540,7 +548,7 @@ def accumulated_in(dtype: Any, a: Any) -> onp.dtype[Any] | None:
     if wanted.kind in "iuf":
         have = a.dtype if isinstance(a, Handle) else array_like.host_array(a).dtype
         if have.kind == "c":
-            fast_path.unlike()
+            fast_path.dont_cache()
             dtypes.warn_of_lost_parts(have, wanted, 4)
     return wanted
 

@@ -53,8 +53,8 @@ class Remembering(Unbound[P, R_co]):
         return self if instance is None else types.MethodType(self, instance)
 
 
-def remembering(function: Function) -> Function:
-    """Cache the calls of a function that opts in by `dispatch.remembered`."""
+def call_cached(function: Function) -> Function:
+    """Cache the calls of a function that opts in by `apply.apply_cached`."""
     return cast("Function", Remembering(function)) if fast_path.native is not None else function
 
 
@@ -68,4 +68,4 @@ def unbound(function: Function) -> Function:
     return cast("Function", Unbound(function))
 
 
-__all__ = ["P", "R_co", "Unbound", "remembering", "special", "unbound"]
+__all__ = ["P", "R_co", "Unbound", "call_cached", "special", "unbound"]

@@ -15,7 +15,7 @@ from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Op, operator
-from npcompat._internal.dispatch.apply import apply, remembered
+from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat.numpy._arithmetic import conjugate
 from npcompat.numpy._creation import asarray, placed_on
 from npcompat.numpy._joining import concatenate
@@ -23,7 +23,7 @@ from npcompat.numpy._ranges import arange
 from npcompat.numpy._repeating import roll
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, Out
 from npcompat.numpy._ufunc import finish
-from npcompat.numpy._unbound import remembering
+from npcompat.numpy._unbound import call_cached
 
 if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray
@@ -110,7 +110,9 @@ def _transform(name: str, operand: str, result: str, what: str) -> Op:
         Normalization: divide the inverse by the number of elements, both by its square
         root, or the transform.
     """
-    return operator(f"_npi_{name}", order="K", rule=_types(operand, result), direct=numpys)(compute)
+    return operator(f"_npi_{name}", order="K", rule=_types(operand, result), numpy_function=numpys)(
+        compute
+    )
 
 
 _fft = _transform("fft", "a", "c", "Discrete Fourier transform.")
@@ -149,7 +151,7 @@ def _along(op: Any, a: Any, n: Any, axis: Any, norm: Any, out: Any) -> Any:
     n = _checked(op, a, python.index(n), norm)
     axis = onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
     result = (
-        remembered(op, (a,), (None, (axis,), norm))
+        apply_cached(op, (a,), (None, (axis,), norm))
         if whole
         else apply(op, (a,), ((n,), (axis,), norm))
     )
@@ -167,7 +169,7 @@ def _checked(op: Any, a: Any, n: int, norm: Any) -> int:
     return n
 
 
-@remembering
+@call_cached
 def fft(
     a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Out = None
 ) -> "ndarray":
@@ -200,7 +202,7 @@ def fft(
     return _along(_fft, a, n, axis, norm, out)
 
 
-@remembering
+@call_cached
 def ifft(
     a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Out = None
 ) -> "ndarray":
@@ -214,7 +216,7 @@ def ifft(
     return _along(_ifft, a, n, axis, norm, out)
 
 
-@remembering
+@call_cached
 def rfft(
     a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Out = None
 ) -> "ndarray":

@@ -59,7 +59,7 @@ _attention = operator(
     "_npx_attention",
     rule=_attention_rule,
     pattern="complex",
-    heavy=True,
+    prefers_xla=True,
     kernels={"jax": _attention_compute},
 )(_attention_compute)
 
@@ -113,7 +113,7 @@ _attention_dropout = operator(
     rule=_dropped_rule,
     pattern="complex",
     outputs=2,
-    heavy=True,
+    prefers_xla=True,
     kernels={"jax": _attention_dropout_compute},
 )(_attention_dropout_compute)
 

@@ -182,7 +182,7 @@ def box_iou(lhs: ArrayLike, rhs: ArrayLike, format: str = "corner") -> ndarray:
     return apply(_box_iou, (lhs, rhs), (format,))
 
 
-@operator("_npx_box_nms", rule=dtypes.floating, heavy=True)
+@operator("_npx_box_nms", rule=dtypes.floating, prefers_xla=True)
 def _box_nms(
     xp: Any,
     x: Any,

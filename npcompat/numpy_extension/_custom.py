@@ -364,7 +364,7 @@ class Custom:
                 kernels=kernels,
                 doc=getattr(self.func, "__doc__", None) or "",
                 overwrites=self.overwrites,
-                heavy=self.func_type not in _ON_HOST,
+                prefers_xla=self.func_type not in _ON_HOST,
             )
         return self._ops[key]
 

@@ -40,7 +40,7 @@ def _sampled(xp: Any, x: Any, y_at: Any, x_at: Any) -> Any:
     return total
 
 
-@operator("_npx_deformable_convolution", rule=widened, pattern="complex", heavy=True)
+@operator("_npx_deformable_convolution", rule=widened, pattern="complex", prefers_xla=True)
 def _deformable_convolution(
     xp: Any,
     x: Any,

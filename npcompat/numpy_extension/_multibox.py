@@ -272,7 +272,7 @@ def _four(name: str, variances: Sequence[float]) -> tuple[float, ...]:
 # --- detections -----------------------------------------------------------------------------------
 
 
-@operator("_npx_multibox_detection", rule=dtypes.floating, differentiable=False, heavy=True)
+@operator("_npx_multibox_detection", rule=dtypes.floating, differentiable=False, prefers_xla=True)
 def _multibox_detection(
     xp: Any,
     scores: Any,

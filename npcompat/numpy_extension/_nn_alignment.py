@@ -21,7 +21,7 @@ def _types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     return [working_dtype(dtype), *[int64] * (len(types) - 1)], dtype
 
 
-@operator("_npx_ctc_loss", rule=_types, heavy=True)
+@operator("_npx_ctc_loss", rule=_types, prefers_xla=True)
 def _ctc_loss(
     xp: Any, data: Any, label: Any, *lengths: Any, measured: tuple[bool, bool], blank_first: bool
 ) -> Any:

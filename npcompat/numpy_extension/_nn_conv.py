@@ -75,7 +75,7 @@ def _filters(types: Sequence[TensorType], attrs: Mapping[str, Any]) -> list[Tens
 
 
 @operator(
-    "_npx_convolution", rule=dtypes.floating, pattern="complex", heavy=True, complete=_filters
+    "_npx_convolution", rule=dtypes.floating, pattern="complex", prefers_xla=True, complete=_filters
 )
 def _convolution(
     xp: Any,
@@ -238,7 +238,7 @@ def _pooled(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     return dtypes.promote(types) if attrs["kind"] == "max" else widened(types, attrs)
 
 
-@operator("_npx_pooling", rule=_pooled, pattern="complex", scalars=False, heavy=True)
+@operator("_npx_pooling", rule=_pooled, pattern="complex", scalars=False, prefers_xla=True)
 def _pooling(
     xp: Any,
     x: Any,

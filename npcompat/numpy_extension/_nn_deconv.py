@@ -28,7 +28,11 @@ def _filters(types: Sequence[TensorType], attrs: Mapping[str, Any]) -> list[Tens
 
 
 @operator(
-    "_npx_deconvolution", rule=dtypes.floating, pattern="complex", heavy=True, complete=_filters
+    "_npx_deconvolution",
+    rule=dtypes.floating,
+    pattern="complex",
+    prefers_xla=True,
+    complete=_filters,
 )
 def _deconvolution(
     xp: Any,

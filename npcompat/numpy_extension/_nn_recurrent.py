@@ -318,8 +318,8 @@ def _types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     return (casts if at is None else [*casts[:at], int64, *casts[at:]]), dtype
 
 
-_rnn = operator("_npx_rnn", rule=_types, outputs=2, pattern="complex", heavy=True)(_compute)
-_lstm = operator("_npx_lstm", rule=_types, outputs=3, pattern="complex", heavy=True)(_compute)
+_rnn = operator("_npx_rnn", rule=_types, outputs=2, pattern="complex", prefers_xla=True)(_compute)
+_lstm = operator("_npx_lstm", rule=_types, outputs=3, pattern="complex", prefers_xla=True)(_compute)
 
 
 def rnn(

@@ -35,7 +35,7 @@ def _of_data(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     return [dtype, working_dtype(dtypes.floating(types[1:])[1])], dtype
 
 
-@operator("_npx_roi_pooling", rule=_of_data, heavy=True)
+@operator("_npx_roi_pooling", rule=_of_data, prefers_xla=True)
 def _roi_pooling(xp: Any, x: Any, rois: Any, *, size: tuple[int, int], scale: float) -> Any:
     """Region of interest (ROI) max pooling: the maximum of each cell of each region.
 

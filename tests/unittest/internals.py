@@ -39,13 +39,18 @@ from npcompat._internal.core.op_kinds import (
     unary,
 )
 from npcompat._internal.core.program_cache import FORWARD
-from npcompat._internal.core.retained_outputs import State, Stored, Unmade, version_of
+from npcompat._internal.core.retained_outputs import (
+    LazyValue,
+    RetainedOutputs,
+    RetainedValue,
+    version_of,
+)
 from npcompat._internal.core.tensor_type import TensorType, substituted
 
 # dispatch
 from npcompat._internal.dispatch import apply as apply_module
 from npcompat._internal.dispatch import handles, writes
-from npcompat._internal.dispatch.apply import apply, remembered
+from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat._internal.dispatch.placement import MOST_KNOWN
 from npcompat._internal.dispatch.type_inference import infer
 

@@ -339,7 +339,7 @@ def test_audits_within_each_other():
     before = len(inner)
     with npx.backend("jax"):
         bool(np.ones(3).sum())
-    assert len(inner) == before and modes.current().audit is None and modes.current().plain
+    assert len(inner) == before and modes.current().audit is None and modes.current().is_default
 
 
 def test_hooks_and_audits_see_the_same_operators():

@@ -6,7 +6,16 @@ import jax
 import numpy as onp
 import pytest
 from both_ways import NEEDED
-from internals import Program, State, Stored, Value, fast_path, handles, version_of, writes
+from internals import (
+    Program,
+    RetainedOutputs,
+    RetainedValue,
+    Value,
+    fast_path,
+    handles,
+    version_of,
+    writes,
+)
 from oracle import agrees, both
 
 from npcompat import autograd, np, npx
@@ -306,7 +315,7 @@ def test_a_read_only_argument_is_not_written():
 def way(request, monkeypatch):
     """Calls alike are run again the short way, where there is one, and the whole way."""
     if request.param == "whole":
-        monkeypatch.setattr(fast_path, "again", lambda *_: None)
+        monkeypatch.setattr(fast_path, "rerun", lambda *_: None)
 
 
 def counting():
@@ -320,7 +329,7 @@ def counting():
 
     f(np.ones(3))
     f(np.ones(3))
-    assert type(total._value) is Stored
+    assert type(total._value) is RetainedValue
     return f, total
 
 
@@ -464,9 +473,9 @@ def test_steps_go_on_whatever_happens_between_them(between, monkeypatch):
     for way in ("short", "whole", "from handles"):
         with monkeypatch.context() as patched:
             if way != "short":
-                patched.setattr(fast_path, "again", lambda *_: None)
+                patched.setattr(fast_path, "rerun", lambda *_: None)
             if way == "from handles":
-                patched.setattr(State, "operands", lambda *_: None)
+                patched.setattr(RetainedOutputs, "operands", lambda *_: None)
             step, x, w, m, rate = arrays = stepping()
             held = BETWEEN[between](*arrays)
             before = None if held is None else onp.array(held, copy=True).tolist()
@@ -499,7 +508,7 @@ def test_calls_alike_are_run_again_the_short_way(monkeypatch):
     assert doubled(x).tolist() == doubled(x).tolist() == [2, 4, 6]
     assert [added(x).tolist() for _ in range(3)][2] == [6, 12, 18]
     assert both(x)[0].tolist() == both(x)[0].tolist()
-    monkeypatch.setattr(Program, "again", never)
+    monkeypatch.setattr(Program, "rerun", never)
     monkeypatch.setattr(Program, "replay", never)
     made, sums = both(x)
     assert made.tolist() == [2, 4, 6] and float(sums) == 6

@@ -250,7 +250,7 @@ def test_hooks_audits_and_profiles_within_each_other():
         and names[:2] == ["reshape", "fully_connected"]
         and len(names) >= 3
     )
-    assert modes.current().plain and modes.current().observer is None
+    assert modes.current().is_default and modes.current().observer is None
 
 
 def test_an_error_passes():

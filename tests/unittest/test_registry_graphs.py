@@ -56,7 +56,7 @@ def call_of(op, monkeypatch):
                 continue
             with npx.backend("numpy"):
                 modes._MODE.set(
-                    modes.current()._replace(plain=False)
+                    modes.current()._replace(is_default=False)
                 )  # the short way leaves no trace
                 outcome(case, given(sample))
             if found:

@@ -23,7 +23,7 @@ from npcompat._internal.dispatch import masked_array
 from npcompat._internal.dispatch.array_like import as_value
 from npcompat._internal.dispatch.execution import run
 from npcompat._internal.dispatch.handles import read, wrap
-from npcompat._internal.dispatch.placement import fresh, host_payload, sent
+from npcompat._internal.dispatch.placement import host_payload, new_value, transfer_to_xla
 from npcompat._internal.dispatch.writes import write
 from npcompat._internal.indexing.assigned_value import fitted
 from npcompat._internal.support.errors import AutogradError
@@ -40,7 +40,7 @@ def renew(leaf: Leaf) -> None:
     ):
         return
     if handle._value.node is not leaf:
-        handle._value = fresh(handle._value.payload, leaf)
+        handle._value = new_value(handle._value.payload, leaf)
 
 
 def pull(node: Node, cotangents: Sequence[Value | None], create_graph: bool) -> Sequence[Value]:
@@ -55,10 +55,14 @@ def pull(node: Node, cotangents: Sequence[Value | None], create_graph: bool) -> 
     mode = modes.current()
     name = node.op.name
     payloads = [
-        None if c is None else sent(p, mode, name) if type(p := c.payload) is onp.ndarray else p
+        None
+        if c is None
+        else transfer_to_xla(p, mode, name)
+        if type(p := c.payload) is onp.ndarray
+        else p
         for c in cotangents
     ]
-    return [fresh(g) for g in _pulled(node, payloads, mode.observer)]
+    return [new_value(g) for g in _pulled(node, payloads, mode.observer)]
 
 
 def _pulled(node: Node, cotangents: Sequence[Any], observer: Observer | None) -> Sequence[Any]:
@@ -199,7 +203,7 @@ def head_values(
         )
     grads = [None if grad is None else as_value(grad) for grad in head_grads]
     for i, (value, grad) in enumerate(zip(values, grads, strict=True)):
-        if type(value.payload) is masked_array.Selected:
+        if type(value.payload) is masked_array.MaskedPayload:
             values[i], grads[i] = masked_array.head(
                 value, run(_ones_like, [value]) if grad is None else grad
             )

@@ -10,14 +10,14 @@ from typing import Any
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import changes, dtypes, modes
 from npcompat._internal.core.graph_node import LATER, Leaf, Node
-from npcompat._internal.core.handle import Handle, Value, extra, touch
+from npcompat._internal.core.handle import Handle, Value, bump_version, extra
 from npcompat._internal.core.op import Attrs, Op, operator
 from npcompat._internal.core.program_cache import RECORDED
 from npcompat._internal.dispatch.calls import call
 from npcompat._internal.dispatch.execution import run
 from npcompat._internal.dispatch.handles import read
 from npcompat._internal.dispatch.numpy_errors import explained
-from npcompat._internal.dispatch.placement import fresh
+from npcompat._internal.dispatch.placement import new_value
 
 
 def record(
@@ -56,7 +56,7 @@ def attach(
     op: Op, attrs: Attrs, values: Sequence[Value], mask: tuple[bool, ...], pullback: Any, out: Any
 ) -> Any:
     """Values for recorded outputs, with their node."""
-    carries = op.carries
+    carries = op.differentiable_outputs
     if op.outputs == 1:
         if not dtypes.is_inexact(out.dtype) or not (carries is None or carries[0]):
             return Value(out)
@@ -102,10 +102,10 @@ def attach_leaf(handle: Handle, grad: Handle | None, request: str) -> None:
     rare.grad_handle = grad
     changes.note()
     if handle._view is None:
-        handle._value = fresh(value.payload, rare.leaf)
+        handle._value = new_value(value.payload, rare.leaf)
     else:
         handle._view.cached = None
-    touch(handle)
+    bump_version(handle)
 
 
 __all__ = ["attach", "attach_leaf", "detached", "record"]

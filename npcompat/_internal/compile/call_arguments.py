@@ -21,13 +21,13 @@ from npcompat._internal.core.protocols import LensLike
 from npcompat._internal.dispatch import array_like, late_bound
 from npcompat._internal.dispatch import handles as _handles
 from npcompat._internal.dispatch.memory_layout import in_c_order, lay_out, stand_in
-from npcompat._internal.dispatch.placement import fresh
+from npcompat._internal.dispatch.placement import new_value
 from npcompat._internal.dispatch.traced_number import (
-    MOST,
+    INT_OPERAND_LIMIT,
     NumberArgument,
+    NumberGuards,
     Position,
     TracedNumber,
-    Uses,
 )
 from npcompat._internal.indexing.lens import Lens, view
 
@@ -86,7 +86,7 @@ class Call:
         self.numbers: dict[
             int, tuple[int, type]
         ] = {}  # for each of them among `handles`, which leaf it is, and its class
-        self.uses = Uses()
+        self.uses = NumberGuards()
         handles: list[Any] = []  # every array once
         places: list[int | None] = []  # for each leaf, its position in `handles`
         entries: list[Any] = []
@@ -135,7 +135,7 @@ class Call:
             self._find_shared(entries)
         self.key = (self.tree, tuple(places), tuple(entries), tuple(statics))
 
-    def again(
+    def with_operands(
         self, recording: bool, operands: Mapping[Any, frozenset[int]] = _NO_OPERANDS
     ) -> "Call":
         """The same call with other numbers as operands."""
@@ -143,7 +143,7 @@ class Call:
         return Call(args, kwargs, recording, operands)
 
     @property
-    def told(self) -> Sequence[Any]:
+    def number_leaves(self) -> Sequence[Any]:
         """All arguments, if there are numbers among them that the program is not made of."""
         return self.leaves if self.numbers else ()
 
@@ -189,7 +189,7 @@ class Call:
             if _strides(given) is not None:
                 extra(by_id[id(given)]).layout = stand_in(_handles.layout(given))
         seen: list[Any] = []
-        self.uses = uses = Uses()
+        self.uses = uses = NumberGuards()
         for i, handle in enumerate(self.handles):
             if i in self.kept:
                 seen.append(handle)
@@ -200,7 +200,12 @@ class Call:
                 number = tracing.weak(number) if kind in (int, float) else number
                 seen.append(
                     NumberArgument(
-                        number, kind, MOST, frozenset((leaf,)), python.itemgetter(leaf), uses
+                        number,
+                        kind,
+                        INT_OPERAND_LIMIT,
+                        frozenset((leaf,)),
+                        python.itemgetter(leaf),
+                        uses,
                     )
                 )
                 continue
@@ -221,7 +226,7 @@ class Call:
                 copy.grad_handle = seen[positions[id(rare.grad_handle)]]
                 copy.leaf = Leaf(copy.grad_handle, rare.leaf.request, proxy)
                 if proxy._view is None:
-                    proxy._value = fresh(proxy._value.payload, copy.leaf)
+                    proxy._value = new_value(proxy._value.payload, copy.leaf)
         return seen
 
     def arguments(self, seen: Sequence[Handle]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -238,7 +243,7 @@ class Call:
 def is_operand(number: Any) -> bool:
     """Whether a number can be an operand of a program, in place of a part of it."""
     if type(number) is int:
-        return -MOST < number < MOST
+        return -INT_OPERAND_LIMIT < number < INT_OPERAND_LIMIT
     return type(number) is float or (
         isinstance(number, onp.integer | onp.floating) and dtypes.on_devices(number.dtype)
     )

@@ -22,7 +22,7 @@ class Captured:
     """A traced function: the operator `f(*reads, *arguments)`, whose results `split` tells apart.
 
     `reads` and `written` are the handles from outside that the function reads and writes, but for
-    those that it leaves with what depends on nothing, which are `anew`, each with what makes that;
+    those that it leaves with what depends on nothing, which are `recomputable`, each with what makes that;
     `changed` says which arguments it writes; `result` is what the function returned beside its
     outputs; `types` are shape and dtype of all the operator's results.
 
@@ -34,7 +34,7 @@ class Captured:
     op: Op
     reads: list[Handle]
     written: list[Handle]
-    anew: list[tuple[Handle, Callable[[], Any]]]
+    recomputable: list[tuple[Handle, Callable[[], Any]]]
     given: int
     changed: list[int]
     outputs: int
@@ -65,12 +65,12 @@ def capture(
     function: Body,
     arguments: Sequence[Value],
     reason: str = "",
-    makes_anew: bool = False,
+    track_recomputable: bool = False,
 ) -> Captured:
     """Trace a function on proxies of the arguments.
 
     `function(proxies, trace)` returns the values to output and whatever its caller wants to know
-    besides. Who `makes_anew` looks after the handles that are left with what depends on nothing;
+    besides. Who `track_recomputable` looks after the handles that are left with what depends on nothing;
     else they are written as any other.
     """
     mode = modes.current()
@@ -92,7 +92,7 @@ def capture(
             if p._value.payload is not start.payload
         ]
         written = {id(h): h for h in trace.written()}
-        found["anew"] = trace.made_anew(written.values()) if makes_anew else []
+        found["anew"] = trace.find_recomputable(written.values()) if track_recomputable else []
         for handle, _ in found["anew"]:
             del written[id(handle)]
         for handle in trace.replaced(written.values()):
@@ -136,10 +136,10 @@ def capture(
         variadic=True,
         outputs=total,
         kernels={"jax": compute},
-        carries=found["carries"],
+        differentiable_outputs=found["carries"],
         reason=reason,
         groups=found["groups"],
-        heavy=True,
+        prefers_xla=True,
     )
     return Captured(
         op,

@@ -130,13 +130,20 @@ def branch(predicate: Handle, then: Python, otherwise: Python) -> Any:
         out = control.conditional(condition, (run(0), run(1)), arrays)
         return out[0] if total == 1 else out
 
-    parts = [c.split(c.op.carries or (True,) * c.op.outputs) for c in found]
+    parts = [c.split(c.op.differentiable_outputs or (True,) * c.op.outputs) for c in found]
     carries = [any(pair) for pair in zip(*[p[0] for p in parts], strict=True)]
     for h in written:
         after = [dict(zip(map(id, c.written), p[2], strict=True)) for c, p in zip(found, parts)]
         carries.append(any([a.get(id(h), h._value.node is not None) for a in after]))
     carries += [False] * bool(errors)
-    op = Op("_npx_cond", compute, ("arrays",), variadic=True, outputs=total, carries=tuple(carries))
+    op = Op(
+        "_npx_cond",
+        compute,
+        ("arrays",),
+        variadic=True,
+        outputs=total,
+        differentiable_outputs=tuple(carries),
+    )
     results = _run(op, [handles.read(predicate), *[handles.read(h) for h in operands]])
     scalars = [a and b for a, b in zip(scalars, other_scalars, strict=True)]
     return xla.unflatten(tree, _finish(results, scalars, written, errors))
@@ -158,7 +165,7 @@ def recomputed(function: Python, name: str) -> Any:
         ("arrays",),
         variadic=True,
         outputs=found.op.outputs,
-        carries=found.op.carries,
+        differentiable_outputs=found.op.differentiable_outputs,
     )
     outputs, _, written, flags = found.split(_run(op, [handles.read(h) for h in found.reads]))
     return xla.unflatten(
@@ -222,7 +229,7 @@ class _Loop:
         A state that is a constant at first may depend on it after the first round.
         """
         found = self.captured
-        of_captured = found.op.carries or (True,) * found.op.outputs
+        of_captured = found.op.differentiable_outputs or (True,) * found.op.outputs
         outs, _, written, _ = found.split(of_captured)
         now = [*outs[self.leading :], *written]
         reads = {id(h): i for i, h in enumerate(found.reads)}
@@ -293,7 +300,14 @@ def foreach(
         return result[0] if total == 1 else result
 
     carries = loop.carries + (False,) * bool(errors)
-    op = Op("_npx_foreach", compute, ("arrays",), variadic=True, outputs=total, carries=carries)
+    op = Op(
+        "_npx_foreach",
+        compute,
+        ("arrays",),
+        variadic=True,
+        outputs=total,
+        differentiable_outputs=carries,
+    )
     operands = [
         *map(handles.read, loop.fixed),
         *values,
@@ -366,7 +380,14 @@ def while_loop(
         return result[0] if total == 1 else result
 
     carries = loop.carries + (False,) * bool(errors)
-    op = Op("_npx_while_loop", compute, ("arrays",), variadic=True, outputs=total, carries=carries)
+    op = Op(
+        "_npx_while_loop",
+        compute,
+        ("arrays",),
+        variadic=True,
+        outputs=total,
+        differentiable_outputs=carries,
+    )
     begin, _ = _flat(condition(states))
     operands = [
         handles.read(begin[0]),

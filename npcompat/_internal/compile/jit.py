@@ -24,7 +24,7 @@ from npcompat._internal.core import changes, modes, program_lock
 from npcompat._internal.core.handle import Value
 from npcompat._internal.core.tensor_type import TensorType
 from npcompat._internal.dispatch import handles as _handles
-from npcompat._internal.dispatch.placement import sent
+from npcompat._internal.dispatch.placement import transfer_to_xla
 from npcompat._internal.native import fast_path
 from npcompat._internal.support import gc_pause
 
@@ -81,7 +81,9 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         mode = _current_mode(_default_mode[0])
-        if mode.trace is not None or ((observer := mode.observer) is not None and observer.apart):
+        if mode.trace is not None or (
+            (observer := mode.observer) is not None and observer.needs_every_op
+        ):
             # the equations join the program being built, or are observed one by one
             return self.function(*args, **kwargs)
         if not kwargs and not mode.recording:
@@ -93,16 +95,16 @@ class Compiled:
                 ):
                     continue
                 if recent.pure:
-                    results = fast_path.again(recent, args, types)
+                    results = fast_path.rerun(recent, args, types)
                     if results is not None and type(results) is not tuple:
                         return results
-                    result = recent.rerun(results, args, types, mode)
+                    result = recent.finish_or_rerun(results, args, types, mode)
                 elif _lock.acquire(False):
                     try:
-                        results = fast_path.again(recent, args, types)
+                        results = fast_path.rerun(recent, args, types)
                         if results is not None and type(results) is not tuple:
                             return results
-                        result = recent.rerun(results, args, types, mode)
+                        result = recent.finish_or_rerun(results, args, types, mode)
                     except CapturedTypeError:
                         break  # the general way says what became of it
                     finally:
@@ -121,10 +123,10 @@ class Compiled:
         if program is None and (numbers := self._changed_numbers(key, call)):
             changed = f"{recompilation.reason(key, self._latest)[0]}; an operand from now on"
             self._operands[call.tree] = self._operands.get(call.tree, frozenset()) | numbers
-            call = call.again(mode.recording, self._operands)
+            call = call.with_operands(mode.recording, self._operands)
             key, program = self._found(call, mode)
         if call.numbers and program is not None and not program.uses.hold(call.leaves):
-            call = call.again(mode.recording)
+            call = call.with_operands(mode.recording)
             key, program = self._found(call, mode)
         if program is not None and not program.guards.hold():
             program, why = self._variant(key, program)
@@ -256,12 +258,12 @@ class Compiled:
                 )
                 self._asked[tree] = self._asked.get(tree, frozenset()) | asked
                 self._operands[tree] -= asked
-                call = call.again(mode.recording, self._operands)
+                call = call.with_operands(mode.recording, self._operands)
             else:
                 self._misses.note(*why)
                 if program.uses.hold(call.leaves):
                     return program, call
-                call = call.again(mode.recording)  # which raises what is the matter
+                call = call.with_operands(mode.recording)  # which raises what is the matter
             key, found = self._found(call, mode)
             if found is not None:
                 return found, call
@@ -327,7 +329,7 @@ def _stand_in(kind: TensorType) -> Any:
 
 
 def _to_xla(payload: Any, mode: modes.Mode, name: str) -> Any:
-    return payload if type(payload) is xla.Array else sent(payload, mode, name)
+    return payload if type(payload) is xla.Array else transfer_to_xla(payload, mode, name)
 
 
 def _are_plain(args: tuple[Any, ...]) -> bool:

@@ -1,7 +1,7 @@
 """Program of one kind of call of a compiled function, and its replay.
 
 What the function read outside is an operand of the program, and what it wrote a result. Results
-that overwrite arrays stay with the program (`State`), which gives their buffers away at its next
+that overwrite arrays stay with the program (`RetainedOutputs`), which gives their buffers away at its next
 run.
 """
 
@@ -19,13 +19,13 @@ from npcompat._internal.compile.guards import ATTRIBUTE, Guard, Watch
 from npcompat._internal.compile.trace import Trace
 from npcompat._internal.core import modes, program_lock
 from npcompat._internal.core.handle import Handle, Value, root_of
-from npcompat._internal.core.retained_outputs import State
+from npcompat._internal.core.retained_outputs import RetainedOutputs
 from npcompat._internal.dispatch import execution, late_bound, memory_layout, ownership, writes
 from npcompat._internal.dispatch import handles as _handles
 from npcompat._internal.dispatch.calls import programs_on_xla
 from npcompat._internal.dispatch.memory_layout import in_c_order
 from npcompat._internal.dispatch.pending_errors import expect
-from npcompat._internal.dispatch.placement import on_host, sent
+from npcompat._internal.dispatch.placement import on_host, transfer_to_xla
 
 NO_CACHED_RUN: Any = object()
 _lock = program_lock.lock
@@ -93,13 +93,13 @@ class Program:
         watch = Watch(function, [x for x in static if not isinstance(x, Handle)], name)
         inputs = [_handles.read(h) for h in call.inputs]
         found = self.captured = watch.run(
-            lambda: capture(name, body, inputs, reason, makes_anew=True)
+            lambda: capture(name, body, inputs, reason, track_recomputable=True)
         )
         self.uses = call.uses
         self.reads = found.reads
         self.outputs: Outputs = found.result
         self.nodes = [h._value.node is not None for h in found.reads]
-        self.writes = [*found.written, *[h for h, _ in found.anew]]
+        self.writes = [*found.written, *[h for h, _ in found.recomputable]]
         self.touched = {id(h) for h in (*found.reads, *self.writes)}
         # What is overwritten by a value of its type is given to the program: captured arrays and
         # arguments.
@@ -111,7 +111,7 @@ class Program:
         types = {id(h): after for h, after in overwritten}
         operands = [*found.reads, *call.inputs]
         self.given = [id(h) in types for h in operands]
-        self.state: State | None = None
+        self.state: RetainedOutputs | None = None
         self.alone = None if found.changed or found.errors else self.outputs.kind
         self.pure = bool(call.inputs) and not (
             found.reads or self.writes or found.changed or found.errors
@@ -147,15 +147,15 @@ class Program:
             ]
         )
 
-    def rerun(
+    def finish_or_rerun(
         self, results: Any, args: tuple[Any, ...], types: tuple[Any, ...], mode: modes.Mode
     ) -> Any:
         """Finish what C has run, or run it here; `NO_CACHED_RUN` where neither can be."""
         if results is None:
-            return self.again(args, types, mode)
+            return self.rerun(args, types, mode)
         return self.finished(results, args, args)
 
-    def again(self, args: tuple[Any, ...], types: tuple[Any, ...], mode: modes.Mode) -> Any:
+    def rerun(self, args: tuple[Any, ...], types: tuple[Any, ...], mode: modes.Mode) -> Any:
         """The result for plain arrays of the types of an earlier call, if nothing else was written
         meanwhile; else `NO_CACHED_RUN`.
 
@@ -174,7 +174,7 @@ class Program:
                 return NO_CACHED_RUN
             payload = a._value.payload
             if type(payload) is not xla.Array:
-                payload = sent(payload, mode, self.op.name)
+                payload = transfer_to_xla(payload, mode, self.op.name)
             if payload.aval is not known:
                 return NO_CACHED_RUN
             inputs.append(payload)
@@ -208,7 +208,7 @@ class Program:
         if operands is None:
             return self._on_handles(call, mode)
         results = execution.execute(self.op, operands, self.donated)
-        return self.finished(results, call.inputs, call.handles, call.told)
+        return self.finished(results, call.inputs, call.handles, call.number_leaves)
 
     def compile(self, call: Call) -> None:
         """Have XLA compile what was traced."""
@@ -241,7 +241,7 @@ class Program:
         self._check_writeable()
         found = self.captured
         if self.state is not None:
-            self.state.settle()
+            self.state.materialize()
         values = [h._value for h in self.reads]
         if mode.backend == "auto":
             _stay_on_xla(values, mode, found.op.name)
@@ -251,11 +251,11 @@ class Program:
             ownership.release(values, payloads, self.given)
         results = execution.execute(self.op, payloads, self.donated)
         outputs, changed, written, flags = found.split(results)
-        self.state = State(
+        self.state = RetainedOutputs(
             found.written,
             _laid_out(found.written, written),
             found.given,
-            _beside(results, found.anew, mode),
+            _beside(results, found.recomputable, mode),
             self.read_only,
             self.places,
             type(results[0]) if results else None,
@@ -264,7 +264,9 @@ class Program:
             writes.write(call.inputs[i], Value(payload))
         if flags:
             expect(flags[0], found.errors)
-        return self.outputs.build([Value(p) for p in outputs], call.inputs, call.handles, call.told)
+        return self.outputs.build(
+            [Value(p) for p in outputs], call.inputs, call.handles, call.number_leaves
+        )
 
     def _recorded(self, call: Call) -> Any:
         """Run the program as one operation of a graph."""
@@ -282,7 +284,7 @@ class Program:
             writes.write(call.inputs[i], value)
         if flags:
             expect(flags[0].payload, found.errors)
-        return self.outputs.build(outputs, call.inputs, call.handles, call.told)
+        return self.outputs.build(outputs, call.inputs, call.handles, call.number_leaves)
 
     def _check_writeable(self) -> None:
         for handle in self.writes:
@@ -301,15 +303,15 @@ def _laid_out(handles: Sequence[Handle], payloads: Sequence[Any]) -> Sequence[An
 
 
 def _beside(
-    results: Sequence[Any], anew: list[tuple[Handle, Callable[[], Any]]], mode: modes.Mode
+    results: Sequence[Any], recomputable: list[tuple[Handle, Callable[[], Any]]], mode: modes.Mode
 ) -> list[tuple[Handle, Callable[[], Any]]]:
     """What makes values of nothing where the results are; where there are none, where new arrays
     go.
     """
-    if not anew or (type(results[0]) is onp.ndarray if results else on_host(mode)):
-        return anew
+    if not recomputable or (type(results[0]) is onp.ndarray if results else on_host(mode)):
+        return recomputable
     device = xla.device_of(results[0]) if results else None
-    return [(handle, partial(_on_xla, make, device)) for handle, make in anew]
+    return [(handle, partial(_on_xla, make, device)) for handle, make in recomputable]
 
 
 def _on_xla(make: Callable[[], Any], device: Any) -> Any:
@@ -329,4 +331,4 @@ def _stay_on_xla(values: Sequence[Value], mode: modes.Mode, name: str) -> None:
     """
     for value in values:
         if type(value.payload) is onp.ndarray:
-            value.payload = sent(value.payload, mode, name)
+            value.payload = transfer_to_xla(value.payload, mode, name)

@@ -8,7 +8,7 @@ from npcompat._internal.compile.call_arguments import is_operand
 from npcompat._internal.support.errors import CompileWarning, user_location
 
 _ENTRY = ("shape", "dtype", "strides", "grad_req", "recorded", "class", "read-only", "aliasing")
-PATIENCE = 8
+WARN_AFTER_COMPILES = 8
 """So many programs are compiled for one line before a warning comes."""
 
 _ADVICE = {
@@ -133,7 +133,7 @@ class Misses:
             return
         location = user_location()
         count = self._counts[location] = self._counts.get(location, 0) + 1
-        if count == PATIENCE:
+        if count == WARN_AFTER_COMPILES:
             message = (
                 f"{location}: {self._name} was compiled again {count} times for calls in "
                 f"this line, at last because of {why}"

@@ -105,7 +105,9 @@ class Bucketed:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         mode = modes.current()
-        if mode.trace is not None or ((observer := mode.observer) is not None and observer.apart):
+        if mode.trace is not None or (
+            (observer := mode.observer) is not None and observer.needs_every_op
+        ):
             return self.function(*args, **kwargs)
         count, args, kwargs = self._padded(args, kwargs)
         result, rows = self.compiled(
@@ -332,7 +334,7 @@ def _rows_axis(leaf: Any, mask: Value) -> int | None:
     """Along which axis an array has the rows that are asked for."""
     payload = handles.read(leaf).payload if isinstance(leaf, Handle) else None
     if (
-        type(payload) is masked_array.Selected
+        type(payload) is masked_array.MaskedPayload
         and payload.ordered
         and payload.mask.payload is mask.payload
     ):
@@ -344,7 +346,7 @@ def _whole(leaf: Any) -> Any:
     payload = handles.read(leaf).payload if isinstance(leaf, Handle) else None
     return (
         handles.wrap(payload.values)
-        if type(payload) is masked_array.Selected and payload.ordered
+        if type(payload) is masked_array.MaskedPayload and payload.ordered
         else leaf
     )
 

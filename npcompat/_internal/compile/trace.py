@@ -20,7 +20,7 @@ from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import compile_log, dtypes, fusion_groups, modes
 from npcompat._internal.core.graph_node import Leaf
-from npcompat._internal.core.handle import Handle, Value, touch
+from npcompat._internal.core.handle import Handle, Value, bump_version
 from npcompat._internal.core.op import REGISTRY, Attrs, Op
 from npcompat._internal.core.program_cache import FORWARD
 from npcompat._internal.core.protocols import TraceLike
@@ -85,7 +85,7 @@ class Trace:
         self.before[id(handle)] = (handle, value)
         self.lifted[id(handle)] = inside
         handle._value = inside
-        touch(handle)
+        bump_version(handle)
         return inside
 
     def capture(self, handle: Handle, value: Value) -> Any:
@@ -130,7 +130,9 @@ class Trace:
             if old.node is None and _type(old.payload) == _type(new.payload)
         ]
 
-    def made_anew(self, written: Iterable[Handle]) -> list[tuple[Handle, Callable[[], Any]]]:
+    def find_recomputable(
+        self, written: Iterable[Handle]
+    ) -> list[tuple[Handle, Callable[[], Any]]]:
         """Of the handles that are written, and not read: those that are left with what depends on
         nothing, and what makes it.
 
@@ -139,13 +141,13 @@ class Trace:
         if self.outer is not None or self.recorded_outside:
             return []
         found = [
-            (h, self.maker(h._value))
+            (h, self.factory(h._value))
             for h in written
             if id(h) not in self.lifted and (h._extra is None or h._extra.leaf is None)
         ]
         return [(h, make) for h, make in found if make is not None]
 
-    def maker(self, value: Value) -> Callable[[], Any] | None:
+    def factory(self, value: Value) -> Callable[[], Any] | None:
         """What makes a value's payload of nothing that is unknown, if it does not depend on more."""
         payload = value.payload
         return (
@@ -160,7 +162,7 @@ class Trace:
         """What an operator makes on the host of operands that are known; what was `traced` where
         that is much, or of another type.
         """
-        if REGISTRY.get(op.name) is not op or op.heavy or op.only_on_xla:
+        if REGISTRY.get(op.name) is not op or op.prefers_xla or op.only_on_xla:
             return traced
         outs = (traced,) if op.outputs == 1 else traced
         compute = partial(_on_host, op, payloads, attrs, mode.numpy_dtypes)
@@ -185,7 +187,7 @@ class Trace:
         """Give every outside handle the value it had before."""
         for handle, value in self.before.values():
             handle._value = value
-            touch(handle)
+            bump_version(handle)
 
     def expect(self, flag: Any, kind: type[Exception], message: str) -> None:
         """Carry a condition out of the program; if it holds when the program runs, the error is
@@ -205,7 +207,7 @@ class Trace:
         mode: modes.Mode,
     ) -> Any:
         """The dispatcher's `run` while tracing: the equations go to the program being built."""
-        if masked_array.Selected in set(map(type, payloads)):
+        if masked_array.MaskedPayload in set(map(type, payloads)):
             return masked_array.apply(op, values, attrs)
         if masked_array.lengths(attrs):
             return masked_array.made(op, values, attrs)

@@ -30,7 +30,7 @@ class Value:
         self.index = index
 
 
-class Lent(Value):
+class BorrowedValue(Value):
     """The value of a handle whose buffer on the host is lent to somebody who writes it.
 
     See `npcompat/_internal/dispatch/borrowed_buffers.py`.
@@ -113,7 +113,7 @@ def extra(handle: Handle) -> Extra:
     return handle._extra
 
 
-def touch(handle: Handle) -> None:
+def bump_version(handle: Handle) -> None:
     """Say that the handle's value was replaced, so that views read it again."""
     if handle._extra is not None:
         handle._extra.version = next(clock)

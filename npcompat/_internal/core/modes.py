@@ -21,9 +21,9 @@ class Mode(NamedTuple):
 
     `numpy_dtypes` is an int because it indexes tables on the hot path; `observer` is told of each
     operation, `audit` of what happens besides; `reports` says that XLA's operators report
-    floating-point errors, too. `plain` says that operations are just executed: neither recorded,
-    traced, observed nor reporting; `records`, that they are recorded, and no more than that;
-    `direct`, that the host's buffers may be read and written behind the operators, which observers
+    floating-point errors, too. `is_default` says that operations are just executed: neither recorded,
+    traced, observed nor reporting; `only_recording`, that they are recorded, and no more than that;
+    `may_touch_host_buffers`, that the host's buffers may be read and written behind the operators, which observers
     that take compiled functions apart must see.
     """
 
@@ -34,11 +34,11 @@ class Mode(NamedTuple):
     backend: str = "auto"
     device: Any = None
     observer: "Observer | None" = None
-    plain: bool = True
-    direct: bool = True
-    reports: bool = False
+    is_default: bool = True
+    may_touch_host_buffers: bool = True
+    checks_fp_errors: bool = False
     audit: "AuditLike | None" = None
-    records: bool = False
+    only_recording: bool = False
 
 
 def _from_environment() -> Mode:
@@ -65,14 +65,17 @@ def _replaced(mode: Mode, changes: dict[str, Any]) -> Mode:
     of = changes.get
     recording, alone = of("recording", mode.recording), of("trace", mode.trace) is None
     executed = alone and not recording
-    reports = (
-        of("reports", mode.reports) and of("backend", mode.backend) != "numpy"
+    checks_fp_errors = (
+        of("checks_fp_errors", mode.checks_fp_errors) and of("backend", mode.backend) != "numpy"
     )  # the host's operators do that anyway
     observer = of("observer", mode.observer)
-    direct = executed and (observer is None or not observer.apart)
-    unseen = observer is None and not reports
+    may_touch_host_buffers = executed and (observer is None or not observer.needs_every_op)
+    unseen = observer is None and not checks_fp_errors
     return mode._replace(
-        plain=executed and unseen, records=recording and alone and unseen, direct=direct, **changes
+        is_default=executed and unseen,
+        only_recording=recording and alone and unseen,
+        may_touch_host_buffers=may_touch_host_buffers,
+        **changes,
     )
 
 

@@ -22,7 +22,7 @@ class Observer:
     observer. `outer` is the observer around it.
     """
 
-    apart = False
+    needs_every_op = False
 
     def __init__(self, outer: "Observer | None") -> None:
         self.outer = outer

@@ -83,24 +83,26 @@ class Op:
     keeps_class: bool = (
         True  # of operands of a class that users derive from arrays, results are of it, too
     )
-    direct: Callable[[tuple[dtypes.Type, ...], Mapping[str, Any]], Any] | None = (
+    numpy_function: Callable[[tuple[dtypes.Type, ...], Mapping[str, Any]], Any] | None = (
         None  # NumPy's own function for such operands, or None
     )
-    makes: Callable[..., Callable[[], Any]] | None = (
+    numpy_constructor: Callable[..., Callable[[], Any]] | None = (
         None  # of no operands: by the attributes, in their order, NumPy's own function
     )
-    start: Callable[[onp.dtype[Any]], Any] | None = (
+    identity: Callable[[onp.dtype[Any]], Any] | None = (
         None  # of a reduction that NumPy refuses on nothing: what leaves any element as it is
     )
-    heavy: bool = False  # placement `auto` runs it on XLA, also where its operands are on the host
+    prefers_xla: bool = (
+        False  # placement `auto` runs it on XLA, also where its operands are on the host
+    )
     # draws: a sample is the beginning of each longer one; the first attribute is the size
-    begins: bool = False
+    prefix_stable: bool = False
     # such draws: by no function that some CPUs round otherwise for a single number than for many
-    exact: bool = False
+    rounding_independent_of_size: bool = False
     overwrites: tuple[
         tuple[int, int], ...
     ] = ()  # outputs, and the operands whose next value they are: running statistics
-    carries: tuple[bool, ...] | None = (
+    differentiable_outputs: tuple[bool, ...] | None = (
         None  # of a traced function: which outputs depend on what is differentiated
     )
     reason: str = "first call with these types"

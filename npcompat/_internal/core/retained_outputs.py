@@ -2,7 +2,7 @@
 
 Hot path. A training step reads and writes some dozens of arrays. Taking each from its handle, and
 putting each back, costs more than a small step computes, and competes with XLA's threads. So their
-values stay in one list; the handles hold `Stored` values, which look there. Whatever else writes a
+values stay in one list; the handles hold `RetainedValue` values, which look there. Whatever else writes a
 handle replaces its value, and whatever else holds a value or a payload is seen by the reference
 counts: then the values are settled, which makes them like any other, and the program takes
 everything from the handles again.
@@ -13,18 +13,18 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
-from npcompat._internal.core.handle import Handle, Value, clock, extra, touch
+from npcompat._internal.core.handle import Handle, Value, bump_version, clock, extra
 
 _slot: Any = Value.__dict__["payload"]
 _count = sys.getrefcount
 
 
-class Stored(Value):
+class RetainedValue(Value):
     """A value whose payload is among the results of a program; its slot says where."""
 
     __slots__ = ()
 
-    def __init__(self, state: "State", position: int, node: Any) -> None:
+    def __init__(self, state: "RetainedOutputs", position: int, node: Any) -> None:
         _slot.__set__(self, (state, position))
         self.node, self.index = node, 0
 
@@ -41,7 +41,7 @@ class Stored(Value):
         return version
 
 
-class Unmade(Value):
+class LazyValue(Value):
     """A value that needs nothing to be made, and takes no memory until its payload is asked for;
     then it is one like any other.
     """
@@ -64,11 +64,11 @@ class Unmade(Value):
         return payload
 
 
-def settle(value: Value) -> None:
+def materialize(value: Value) -> None:
     """Make a value like any other, if a program keeps it, or has not made it yet."""
-    if type(value) is Unmade:
+    if type(value) is LazyValue:
         value.payload  # noqa: B018
-    elif type(value) is Stored:
+    elif type(value) is RetainedValue:
         state, position = _slot.__get__(value)
         payload = state.payloads[position]
         state.values[position] = state.payloads[position] = None
@@ -80,26 +80,26 @@ def settle(value: Value) -> None:
 def version_of(root: Handle) -> int:
     """A number that is another one whenever the handle was written."""
     value = root._value
-    return value.version if type(value) is Stored else extra(root).version
+    return value.version if type(value) is RetainedValue else extra(root).version
 
 
-class State:
+class RetainedOutputs:
     """The handles that a program writes, and what they hold; the next run is given the buffers of
     the first `given`.
 
-    Those in `anew` are left with what their functions make, when it is asked for. The program reads
+    Those in `recomputable` are left with what their functions make, when it is asked for. The program reads
     the handles at `places` among those it writes and, after them, those in `read_only`; payloads
     are of one class, the `kind`.
     """
 
     __slots__ = (
-        "anew",
         "given",
         "handles",
         "kind",
         "payloads",
         "places",
         "read_only",
+        "recomputable",
         "unmade",
         "values",
         "version",
@@ -110,7 +110,7 @@ class State:
         handles: Sequence[Handle],
         payloads: Sequence[Any],
         given: int,
-        anew: Sequence[tuple[Handle, Callable[[], Any]]] = (),
+        recomputable: Sequence[tuple[Handle, Callable[[], Any]]] = (),
         read_only: Sequence[Handle] = (),
         places: Sequence[int] = (),
         kind: type | None = None,
@@ -122,14 +122,17 @@ class State:
             list(places),
         )
         self.kind = kind
-        self.anew, self.unmade = [h for h, _ in anew], [Unmade(make) for _, make in anew]
-        for handle, unmade in zip(self.anew, self.unmade, strict=True):
+        self.recomputable, self.unmade = (
+            [h for h, _ in recomputable],
+            [LazyValue(make) for _, make in recomputable],
+        )
+        for handle, unmade in zip(self.recomputable, self.unmade, strict=True):
             handle._value = unmade
-            touch(handle)
+            bump_version(handle)
         self.values: list[Any] = []
         for i, handle in enumerate(handles):
             rare = handle._extra
-            value = handle._value = Stored(self, i, None if rare is None else rare.leaf)
+            value = handle._value = RetainedValue(self, i, None if rare is None else rare.leaf)
             self.values.append(value)
         self.keep(payloads)
 
@@ -150,8 +153,9 @@ class State:
             map(_count, values)
         ) != _OF_VALUE * len(values):
             return False
-        if self.anew and (
-            [h._value for h in self.anew] != self.unmade or {*map(type, self.unmade)} != _UNMADE
+        if self.recomputable and (
+            [h._value for h in self.recomputable] != self.unmade
+            or {*map(type, self.unmade)} != _UNMADE
         ):
             return False
         return sum(map(_count, islice(self.payloads, self.given))) == _OF_PAYLOAD * self.given
@@ -167,21 +171,21 @@ class State:
             return None
         return [*[held[i] for i in self.places], *inputs]
 
-    def settle(self) -> None:
+    def materialize(self) -> None:
         """Settle all values."""
         for value in self.values:
             if value is not None:
-                settle(value)
+                materialize(value)
 
 
-_UNMADE = {Unmade}
+_UNMADE = {LazyValue}
 
 
 def _calibrate() -> tuple[int, int]:
     """The counts of a value that a state and one handle hold, and of a payload that a state holds."""
     handle = Handle()
     handle._extra = None
-    state = State([handle], [[]], 1)
+    state = RetainedOutputs([handle], [[]], 1)
     return sum(map(_count, state.values)), sum(map(_count, islice(state.payloads, 1)))
 
 

@@ -33,13 +33,13 @@ def _created(op: Op, attrs: Attrs) -> Any:
     operators.
     """
     mode = _current_mode(_default_mode[0])
-    if not mode.plain or op.outputs != 1 or (symbols_exist() and symbols_in(attrs)):
+    if not mode.is_default or op.outputs != 1 or (symbols_exist() and symbols_in(attrs)):
         return None
     payload = created(op, attrs, mode)
     return None if payload is None else wrap_result(op, Value(payload))
 
 
-def _whole(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
+def apply_slow_path(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
     """Apply an operator to array-likes: the whole way, for any operands in any mode."""
     if not args and (made := _created(op, attrs)) is not None:
         return made
@@ -56,12 +56,12 @@ def _whole(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
     return wrap_result(op, result)
 
 
-def _failed(op: Op, payloads: Sequence[Any], attrs: Attrs, error: Exception) -> None:
+def raise_failed(op: Op, payloads: Sequence[Any], attrs: Attrs, error: Exception) -> None:
     """Raise what explains why a program failed."""
     raise explained(op, payloads, attrs, error) from error
 
 
-def _direct(op: Op, attrs: Attrs, operands: Sequence[Any]) -> Any:
+def numpy_function(op: Op, attrs: Attrs, operands: Sequence[Any]) -> Any:
     """What computes an operator of operands on the host such as these, which need not be cast, and
     its dtype; None if nothing does.
     """
@@ -71,18 +71,18 @@ def _direct(op: Op, attrs: Attrs, operands: Sequence[Any]) -> Any:
     return host.direct(op, attrs, tuple(types))
 
 
-apply = fast_path.apply(_whole)
+apply = fast_path.apply(apply_slow_path)
 """Apply an operator to array-likes; returns an array, or a tuple of arrays if it has several
 outputs.
 """
-remembered = fast_path.remembered(apply)
+apply_cached = fast_path.apply_cached(apply)
 """The same, for a public function that returns the result.
 
 It says by this that nothing of its operands has decided what it does but their classes, dtypes and
 numbers of axes, and that they are not empty; calls with such operands and the same other arguments
 need not ask it again. What is made of no operands goes where the mode has new arrays.
 """
-remembered_on_host = fast_path.remembered(apply, only_on_host=True)
-"""The same, for one that looks at values, as NumPy's own function does (`Op.direct`): of arrays on
+remembered_on_host = fast_path.apply_cached(apply, only_on_host=True)
+"""The same, for one that looks at values, as NumPy's own function does (`Op.numpy_function`): of arrays on
 XLA, calls alike ask it again.
 """

@@ -27,8 +27,8 @@ def created(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
     if mode.device is not None:
         return None
     here = on_host(mode)
-    if here and op.makes is not None:
-        return op.makes(*attrs)()
+    if here and op.numpy_constructor is not None:
+        return op.numpy_constructor(*attrs)()
     place = host.name if here else xla.name
     program = op.programs.table(FORWARD, place, mode.numpy_dtypes).get(attrs)
     if program is None:

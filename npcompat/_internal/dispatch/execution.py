@@ -40,7 +40,7 @@ def run(op: Op, values: Sequence[Value], attrs: Attrs = (), donate: Collection[i
     backend = _backend_of(op, payloads, attrs, mode)
     if backend is None:
         return late_bound.build(op, payloads, attrs)
-    if mode.reports and backend is xla:
+    if mode.checks_fp_errors and backend is xla:
         _report(op, values, attrs, mode)
     if mode.recording and op.differentiable:
         for v in values:
@@ -59,7 +59,7 @@ def _observed(
     one around it.
     """
     observer: Any = mode.observer
-    given = () if observer.apart else donate  # it may look at the operands
+    given = () if observer.needs_every_op else donate  # it may look at the operands
     with modes.changed(observer=observer.outer):
         return observer.operator(op, values, attrs, partial(run, op, values, attrs, given))
 
@@ -114,6 +114,6 @@ def _backend_of(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> 
     kinds = set(map(type, payloads))
     if kinds == _ALL_XLA:
         return xla
-    if kinds == _ALL_HOST and not op.heavy:
+    if kinds == _ALL_HOST and not op.prefers_xla:
         return host
     return place(op, payloads, attrs, mode)

@@ -16,7 +16,7 @@ from npcompat._internal.core.retained_outputs import version_of
 from npcompat._internal.dispatch import late_bound, memory_layout
 from npcompat._internal.dispatch.execution import run
 from npcompat._internal.dispatch.pending_errors import raise_pending
-from npcompat._internal.dispatch.placement import fresh
+from npcompat._internal.dispatch.placement import new_value
 from npcompat._internal.dispatch.traced_number import NumberArgument, TracedNumber
 from npcompat._internal.support.errors import (
     InferenceError,
@@ -120,14 +120,14 @@ def _through(handle: Handle, view: View, parent: Value) -> Value:
         return Value(lens.on_host(parent.payload))  # the fields of records are no operators
     value: Value = run(lens.get, [parent, *map(lens_operand, lens.operands)], lens.attrs)
     if handle._extra is not None and handle._extra.leaf is not None:
-        value = fresh(value.payload, handle._extra.leaf)
+        value = new_value(value.payload, handle._extra.leaf)
     # NumPy's views are free, and would pin the buffer
     if value.node is not None or type(value.payload) is not onp.ndarray:
         view.cached, view.version = value, version
     return value
 
 
-def live(handle: Handle) -> Any:
+def current_array(handle: Handle) -> Any:
     """What a handle on the host means, as a NumPy array that sees later writes: to be used now and
     not kept.
 
@@ -203,7 +203,7 @@ def layout(handle: Handle) -> onp.ndarray[Any, Any]:
     NumPy itself answers every question about memory from it: strides, flags, whether a reshape is a
     view, whether two arrays share memory. On the host it is the array itself, on XLA a stand-in.
     """
-    found: onp.ndarray[Any, Any] | None = live(handle)
+    found: onp.ndarray[Any, Any] | None = current_array(handle)
     if found is not None:
         return found
     if type(handle) is late_bound.symbol:

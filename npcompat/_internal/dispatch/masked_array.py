@@ -62,7 +62,7 @@ class Length(TracedNumber):
     )
 
 
-class Selected(xla.Unknown):
+class MaskedPayload(xla.Unknown):
     """The payload of `a[..., m, ...]`: the values in full shape, of which `mask` selects; its axes
     begin at `axis`.
 
@@ -99,7 +99,7 @@ class Selected(xla.Unknown):
         from it on.
         """
         return _adopted(
-            Selected(
+            MaskedPayload(
                 values, self.mask, self.trailing if trailing is None else trailing, self.ordered
             )
         )
@@ -134,7 +134,7 @@ def _refused(what: str, ordered: bool, place: str = "") -> TracedValueError:
 
 def refuse(payload: Any, what: str) -> None:
     """Raise TracedValueError if a payload is what a mask selects."""
-    if type(payload) is Selected:
+    if type(payload) is MaskedPayload:
         raise _refused(f"{what} {{}} is asked for", payload.ordered, payload.place)
 
 
@@ -171,34 +171,36 @@ def select(a: Value, mask: Value, axis: int, ordered: bool = False) -> Value:
     """`a[..., mask, ...]`, the axes of the mask beginning at `axis`; it is `ordered` if it selects
     the first ones.
     """
-    if type(a.payload) is Selected or type(mask.payload) is Selected:
+    if type(a.payload) is MaskedPayload or type(mask.payload) is MaskedPayload:
         return _again(a, mask, axis)
     trailing = len(a.payload.shape) - axis - len(mask.payload.shape)
-    return _adopted(Selected(run(_spread, [a, mask], (axis,)), mask, trailing, ordered))
+    return _adopted(MaskedPayload(run(_spread, [a, mask], (axis,)), mask, trailing, ordered))
 
 
 def _again(a: Value, mask: Value, axis: int) -> Value:
     """What one mask selects of what another selected."""
     outer, inner = a.payload, mask.payload
     if (
-        type(outer) is not Selected
-        or type(inner) is not Selected
+        type(outer) is not MaskedPayload
+        or type(inner) is not MaskedPayload
         or not _alike(outer, inner)
         or axis != outer.axis
         or inner.trailing
     ):
         raise _refused(
             "an element of {} is asked for",
-            any([type(s) is Selected and s.ordered for s in (outer, inner)]),
+            any([type(s) is MaskedPayload and s.ordered for s in (outer, inner)]),
         )
     both = run(REGISTRY["_npi_logical_and"], [outer.mask, inner.values])
-    return _adopted(Selected(run(_spread, [outer.values, both], (axis,)), both, outer.trailing))
+    return _adopted(
+        MaskedPayload(run(_spread, [outer.values, both], (axis,)), both, outer.trailing)
+    )
 
 
 def written(value: Value, mask: Value, axis: int) -> Value:
     """What is written through a mask, in full shape, if that mask selected it; else as it is."""
     found = value.payload
-    if type(found) is not Selected:
+    if type(found) is not MaskedPayload:
         return value
     if found.axis != axis or not _same(found.mask, mask):
         raise _refused("{} is written through another boolean mask", found.ordered)
@@ -207,7 +209,7 @@ def written(value: Value, mask: Value, axis: int) -> Value:
 
 def apply(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
     """Run an operator some of whose operands are what a mask selects."""
-    chosen = [v.payload for v in values if type(v.payload) is Selected]
+    chosen = [v.payload for v in values if type(v.payload) is MaskedPayload]
     if not all([_same(chosen[0].mask, other.mask) for other in chosen]):
         raise _refused(
             "elements that two boolean masks select are put together (keep a mask in a variable "
@@ -240,7 +242,7 @@ def apply(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
     return _row_by_row(op, values, attrs, chosen[0])
 
 
-def _alike(one: Selected, other: Selected) -> bool:
+def _alike(one: MaskedPayload, other: MaskedPayload) -> bool:
     return one.trailing == other.trailing and _same(one.mask, other.mask)
 
 
@@ -251,11 +253,11 @@ def _same(one: Value, other: Value) -> bool:
     return bool(trace.same(one.payload, other.payload))
 
 
-def _not_this(op: Op, a: Selected) -> TracedValueError:
+def _not_this(op: Op, a: MaskedPayload) -> TracedValueError:
     return _refused(f"{op.name.split('_', 2)[2]} of {{}} is asked for", a.ordered)
 
 
-def _adopted(found: Selected) -> Value:
+def _adopted(found: MaskedPayload) -> Value:
     value = Value(found)
     trace = modes.current().trace
     assert trace is not None
@@ -263,12 +265,12 @@ def _adopted(found: Selected) -> Value:
     return value
 
 
-def _whole(op: Op, value: Value, like: Selected) -> Value:
+def _whole(op: Op, value: Value, like: MaskedPayload) -> Value:
     """An operand for operators on whole arrays: it has one axis where the mask has several, if any,
     of length 1.
     """
     payload = value.payload
-    if type(payload) is Selected:
+    if type(payload) is MaskedPayload:
         return payload.values
     shape = getattr(payload, "shape", ())
     at = len(shape) - 1 - like.trailing
@@ -282,7 +284,7 @@ def _whole(op: Op, value: Value, like: Selected) -> Value:
     return whole
 
 
-def _element_by_element(op: Op, values: Sequence[Value], attrs: Attrs, like: Selected) -> Any:
+def _element_by_element(op: Op, values: Sequence[Value], attrs: Attrs, like: MaskedPayload) -> Any:
     operands = [_whole(op, v, like) for v in values]
     result = run(op, operands, attrs)
     results = (result,) if op.outputs == 1 else result
@@ -293,7 +295,7 @@ def _element_by_element(op: Op, values: Sequence[Value], attrs: Attrs, like: Sel
     return found[0] if op.outputs == 1 else found
 
 
-def _reduced(op: Op, values: Sequence[Value], options: dict[str, Any], a: Selected) -> Any:
+def _reduced(op: Op, values: Sequence[Value], options: dict[str, Any], a: MaskedPayload) -> Any:
     axes = normalized_axes(options["axis"], a.ndim)
     if a.rank == 1 and a.axis not in axes:
         return _row_by_row(op, values, tuple(options.values()), a)
@@ -303,11 +305,11 @@ def _reduced(op: Op, values: Sequence[Value], options: dict[str, Any], a: Select
     if a.axis not in axes:
         result = run(op, operands, tuple(options.values()))
         behind = a.trailing if keepdims else a.trailing - sum([axis > a.axis for axis in axes])
-        return _adopted(Selected(result, a.mask, behind))
+        return _adopted(MaskedPayload(result, a.mask, behind))
     mask = _column(a.mask, a.trailing)
-    if op.start is not None and options["initial"] is None:
+    if op.identity is not None and options["initial"] is None:
         _expect_some(a.mask, str(explained(op, [onp.zeros(0)], op.bind(), ValueError(op.name))))
-        options["initial"] = op.start(a.dtype)
+        options["initial"] = op.identity(a.dtype)
     if op.inputs[-1] == "where":
         where = operands[1:] or [mask]
         operands = [
@@ -331,12 +333,12 @@ def _reduced(op: Op, values: Sequence[Value], options: dict[str, Any], a: Select
     )
 
 
-def _row_by_row(op: Op, values: Sequence[Value], attrs: Attrs, like: Selected) -> Any:
+def _row_by_row(op: Op, values: Sequence[Value], attrs: Attrs, like: MaskedPayload) -> Any:
     """Run an operator on whole arrays that treats what lies along the axis of a mask one by one, or
     adds up products along it.
     """
-    axes = [v.payload.axis if type(v.payload) is Selected else None for v in values]
-    whole = [v.payload.values if type(v.payload) is Selected else v for v in values]
+    axes = [v.payload.axis if type(v.payload) is MaskedPayload else None for v in values]
+    whole = [v.payload.values if type(v.payload) is MaskedPayload else v for v in values]
 
     def sized(length: int) -> Any:
         return xla.function(op, _sized(attrs, like, length))
@@ -349,11 +351,11 @@ def _row_by_row(op: Op, values: Sequence[Value], attrs: Attrs, like: Selected) -
             found = rows.through(sized, payloads, axes, like.ordered, zeros=True)
         except rows.RowsMixedError:
             raise _not_this(op, like) from None
-        whole = [_zeroed(v.payload) if type(v.payload) is Selected else v for v in values]
+        whole = [_zeroed(v.payload) if type(v.payload) is MaskedPayload else v for v in values]
     return _made(op, run(op, whole, _sized(attrs, like, like.mask.payload.shape[0])), found, like)
 
 
-def _made(op: Op, result: Any, axes: Sequence[int | None], like: Selected) -> Any:
+def _made(op: Op, result: Any, axes: Sequence[int | None], like: MaskedPayload) -> Any:
     """What an operator gave of whole arrays: the same mask selects along the axes of the results,
     where there are some.
     """
@@ -380,17 +382,17 @@ def made(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
     if len(length.mask.shape) > 1:
         raise _refused("the length of {} is asked for", length.ordered)
     mask = Value(length.mask)
-    return _row_by_row(op, values, attrs, Selected(mask, mask, 0, length.ordered))
+    return _row_by_row(op, values, attrs, MaskedPayload(mask, mask, 0, length.ordered))
 
 
-def _sized(attr: Any, like: Selected, length: int) -> Any:
+def _sized(attr: Any, like: MaskedPayload, length: int) -> Any:
     """Attributes in which a length stands for how many elements a mask selects."""
     if type(attr) is tuple:
         return tuple([_sized(a, like, length) for a in attr])
     return length if type(attr) is Length and attr.mask is like.mask.payload else attr
 
 
-def _zeroed(a: Selected) -> Value:
+def _zeroed(a: MaskedPayload) -> Value:
     """The values, with zeros for what is not selected."""
     zero = onp.zeros((), a.dtype)
     zeroed: Value = run(
@@ -409,7 +411,7 @@ def _column(mask: Value, trailing: int) -> Value:
     return column
 
 
-def _where_selected(op: Op, values: Sequence[Value], attrs: Attrs, like: Selected) -> Any:
+def _where_selected(op: Op, values: Sequence[Value], attrs: Attrs, like: MaskedPayload) -> Any:
     """Run an operator that can leave out elements of its first operand, the only one that is
     selected.
     """
@@ -433,7 +435,7 @@ def _where_selected(op: Op, values: Sequence[Value], attrs: Attrs, like: Selecte
 
 def head(value: Value, grad: Value) -> tuple[Value, Value]:
     """A head of a graph and its gradient, which is zero for what is not selected."""
-    if type(grad.payload) is not Selected or not _alike(value.payload, grad.payload):
+    if type(grad.payload) is not MaskedPayload or not _alike(value.payload, grad.payload):
         raise _refused(
             "a head gradient of {}, but not of the same elements, is asked for",
             value.payload.ordered,
@@ -441,7 +443,7 @@ def head(value: Value, grad: Value) -> tuple[Value, Value]:
     return value.payload.values, _zeroed(grad.payload)
 
 
-def _axes_of(a: Selected, axis: int) -> range:
+def _axes_of(a: MaskedPayload, axis: int) -> range:
     """The axes of the whole array that an axis of the selection stands for."""
     if axis == a.axis:
         return range(axis, axis + a.rank)
@@ -455,4 +457,14 @@ def _expect_some(mask: Value, message: str) -> None:
     trace.expect(run(REGISTRY["_npi_logical_not"], [some]).payload, ValueError, message)
 
 
-__all__ = ["Length", "Selected", "apply", "head", "lengths", "made", "refuse", "select", "written"]
+__all__ = [
+    "Length",
+    "MaskedPayload",
+    "apply",
+    "head",
+    "lengths",
+    "made",
+    "refuse",
+    "select",
+    "written",
+]

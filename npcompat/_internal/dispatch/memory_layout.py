@@ -11,7 +11,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.core.handle import Handle, extra
-from npcompat._internal.dispatch.placement import fresh
+from npcompat._internal.dispatch.placement import new_value
 
 Array = onp.ndarray[Any, Any]
 
@@ -59,7 +59,7 @@ def lay_out(handle: Handle, wanted: Array) -> None:
     ):
         extra(handle).layout = wanted
     if type(value.payload) is onp.ndarray and value.payload.strides != wanted.strides:
-        handle._value = fresh(copied(value.payload, wanted), value.node, value.index)
+        handle._value = new_value(copied(value.payload, wanted), value.node, value.index)
 
 
 def copied(array: Array, like: Array | None) -> Array:

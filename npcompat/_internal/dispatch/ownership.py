@@ -11,7 +11,7 @@ import numpy as onp
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
-from npcompat._internal.core.retained_outputs import Stored, settle
+from npcompat._internal.core.retained_outputs import RetainedValue, materialize
 
 
 def release(values: list[Any], payloads: list[Any], given: Sequence[bool]) -> None:
@@ -22,9 +22,9 @@ def release(values: list[Any], payloads: list[Any], given: Sequence[bool]) -> No
     None. CPython counts the references for us; what a value that is not shared shows here was
     measured at import.
     """
-    if Stored in set(map(type, values)):
+    if RetainedValue in set(map(type, values)):
         for i in range(len(values)):
-            settle(values[i])
+            materialize(values[i])
     if _RELEASED.issuperset(map(sys.getrefcount, compress(values, given))):
         if _RELEASED.issuperset(map(sys.getrefcount, compress(payloads, given))):
             return
@@ -58,7 +58,7 @@ def _keeping_layout(payload: Any) -> Any:
 
 def _may_overwrite(root: Handle, operands: Sequence[Value]) -> bool:
     mode = modes.current()
-    settle(root._value)
+    materialize(root._value)
     if mode.trace is not None or _references(root) != _UNSHARED:
         return False
     return not (

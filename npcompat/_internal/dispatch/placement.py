@@ -46,7 +46,7 @@ def place(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:
         backend = host if on_host(mode) else xla
     if only_host:
         backend = host
-    elif backend is host and op.heavy and mode.backend == "auto":
+    elif backend is host and op.prefers_xla and mode.backend == "auto":
         backend = xla
     for i, p in enumerate(payloads):
         kind = type(p)
@@ -61,7 +61,7 @@ def place(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:
             if kind in SCALARS:
                 payloads[i] = xla.scalar(p)
             else:
-                payloads[i] = sent(p, mode, op.name)
+                payloads[i] = transfer_to_xla(p, mode, op.name)
         elif not isinstance(p, onp.ndarray | int | float | complex):
             payloads[i] = onp.asarray(p)
     return backend
@@ -111,7 +111,7 @@ def constant(array: onp.ndarray[Any, Any]) -> Value:
     stays = (
         goes and array.size <= MOST_KNOWN if mode.trace is not None else on_host(mode) or not goes
     )
-    return fresh(array if stays else xla.asarray(array, mode.device))
+    return new_value(array if stays else xla.asarray(array, mode.device))
 
 
 MOST_KNOWN = 4096
@@ -123,18 +123,18 @@ them.
 """
 
 
-def beside(payload: Any, array: onp.ndarray[Any, Any]) -> Value:
+def value_on_same_device(payload: Any, array: onp.ndarray[Any, Any]) -> Value:
     """A value for a host array, which must not be written afterwards, placed where a payload is."""
     if type(payload) is onp.ndarray:
-        return fresh(array)
+        return new_value(array)
     return (
-        fresh(xla.asarray(array, xla.device_of(payload)))
+        new_value(xla.asarray(array, xla.device_of(payload)))
         if type(payload) is XLA_ARRAY
         else constant(array)
     )
 
 
-def sent(array: onp.ndarray[Any, Any], mode: modes.Mode, name: str) -> Any:
+def transfer_to_xla(array: onp.ndarray[Any, Any], mode: modes.Mode, name: str) -> Any:
     """A copy on XLA of a host array that is an operand of what runs there."""
     if mode.audit is None:
         return xla.asarray(array, mode.device)
@@ -147,7 +147,7 @@ def sent(array: onp.ndarray[Any, Any], mode: modes.Mode, name: str) -> Any:
     )
 
 
-def settled(value: Value) -> Value:
+def moved_to_default_device(value: Value) -> Value:
     """The value where new arrays go in this context."""
     mode, payload = modes.current(), value.payload
     if mode.trace is not None or not dtypes.on_devices(onp.dtype(payload.dtype)):
@@ -167,7 +167,7 @@ def settled(value: Value) -> Value:
     )
 
 
-def fresh(payload: Any, node: Any = None, index: int = 0) -> Value:
+def new_value(payload: Any, node: Any = None, index: int = 0) -> Value:
     """A value of its own, which a running trace knows as made in it."""
     value = Value(payload, node, index)
     trace = modes.current().trace

@@ -54,7 +54,7 @@ def inherit(made: Any, source: Any) -> Any:
     )
 
 
-def leader(operands: Sequence[Any]) -> Any:
+def result_class_source(operands: Sequence[Any]) -> Any:
     """The operand whose class the results are of: the first of those with the highest priority;
     None for plain results.
     """
@@ -90,24 +90,24 @@ def results(op: Op, operands: Sequence[Any], found: Any) -> Any:
     its operands ask for.
     """
     values: tuple[Value, ...] = found if type(found) is tuple else (found,)
-    chief = leader(operands) if op.keeps_class else None
+    class_source = result_class_source(operands) if op.keeps_class else None
     function = late_bound.ufuncs.get(op.name)
-    if chief is None:
+    if class_source is None:
         made = [handles.wrap_result(op, v) for v in values]
     elif (
         function is not None or op.pattern == "reduction" or (op.scalars and op.pattern == "opaque")
     ):
         made = [
-            wrapped(chief, handles.wrap(v), function, operands, i, op.scalars)
+            wrapped(class_source, handles.wrap(v), function, operands, i, op.scalars)
             for i, v in enumerate(values)
         ]
     else:
-        made = [inherit(handles.wrap_result(op, v), chief) for v in values]
+        made = [inherit(handles.wrap_result(op, v), class_source) for v in values]
     return tuple(made) if type(found) is tuple else made[0]
 
 
 def wrapped(
-    chief: Any,
+    class_source: Any,
     made: Any,
     function: Any,
     operands: Sequence[Any],
@@ -120,9 +120,9 @@ def wrapped(
     A method that does not take the context and `return_scalar` is called without them, with NumPy's
     warning.
     """
-    method = chief.__array_wrap__
+    method = class_source.__array_wrap__
     if getattr(method, "__func__", None) is late_bound.ndarray.__array_wrap__:
-        return made if made is chief else instance(made, type(chief), chief)
+        return made if made is class_source else instance(made, type(class_source), class_source)
     context = None if function is None else (function, tuple(operands), position)
     try:
         return method(made, context, scalars and made.ndim == 0)
@@ -150,4 +150,4 @@ def _called_as_before(method: Any, made: Any, context: Any) -> Any:
     return method(made)
 
 
-__all__ = ["inherit", "instance", "is_subclass", "leader", "results", "wrapped"]
+__all__ = ["inherit", "instance", "is_subclass", "result_class_source", "results", "wrapped"]

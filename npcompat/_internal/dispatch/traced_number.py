@@ -60,12 +60,12 @@ for _name in ("add", "sub", "mul", "floordiv", "truediv", "mod", "pow"):
     setattr(TracedNumber, f"__r{_name}__", _arithmetic(_name, True))
 
 
-MOST = 2**31
+INT_OPERAND_LIMIT = 2**31
 """What an int that is an operand of a program must be less than."""
 _WIDEST = 2**63
 
 
-class Uses:
+class NumberGuards:
     """What a compiled function does with numbers among its arguments that are operands of its
     program; a context to trace it in.
 
@@ -132,7 +132,7 @@ class NumberArgument(TracedNumber):
         bound: int,
         positions: frozenset[int],
         of: Callable[[Sequence[Any]], Any],
-        uses: Uses,
+        uses: NumberGuards,
     ) -> None:
         super().__init__(payload)
         self.kind, self.bound, self.positions, self.of, self.uses = kind, bound, positions, of, uses
@@ -269,4 +269,4 @@ for _name in (
     setattr(NumberArgument, f"__r{_name}__", _asking)
 
 
-__all__ = ["MOST", "NumberArgument", "Position", "TracedNumber", "Uses"]
+__all__ = ["INT_OPERAND_LIMIT", "NumberArgument", "NumberGuards", "Position", "TracedNumber"]

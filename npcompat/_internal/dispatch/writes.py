@@ -8,19 +8,19 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.core import modes
-from npcompat._internal.core.handle import Handle, Lent, Value, clock, touch
+from npcompat._internal.core.handle import BorrowedValue, Handle, Value, bump_version, clock
 from npcompat._internal.core.op import Attrs, Op
 from npcompat._internal.dispatch import late_bound, memory_layout
 from npcompat._internal.dispatch.apply import _current_mode, _default_mode
 from npcompat._internal.dispatch.execution import run
-from npcompat._internal.dispatch.handles import lens_operand, live, read
+from npcompat._internal.dispatch.handles import current_array, lens_operand, read
 from npcompat._internal.dispatch.ownership import (
     _copied,
     _keeping_layout,
     _may_overwrite,
     _unshared,
 )
-from npcompat._internal.dispatch.placement import XLA_ARRAY, fresh, host_payload
+from npcompat._internal.dispatch.placement import XLA_ARRAY, host_payload, new_value
 from npcompat._internal.support.errors import SymbolError
 
 
@@ -47,16 +47,16 @@ def _replace(handle: Handle, value: Value) -> None:
             "a symbol can't be written into an array, which has values: write it into a symbol"
         )
     if rare is not None:
-        touch(handle)
+        bump_version(handle)
         if (
-            type(handle._value) is Lent
+            type(handle._value) is BorrowedValue
             and value.node is None
             and value.payload.shape == handle._value.buffer.shape
         ):
             handle._value.buffer[...] = host_payload(value)
             return
         if rare.leaf is not None and value.node is None and not mode.recording:
-            value = fresh(value.payload, rare.leaf)
+            value = new_value(value.payload, rare.leaf)
     if type(value.payload) is onp.ndarray:
         value = _laid_out_as(handle, value)
     elif type(handle._value.payload) is onp.ndarray:
@@ -162,8 +162,9 @@ def buffer(handle: Handle, *operands: Value) -> Any:
     if type(root._value.payload) is not onp.ndarray:
         return None
     mode = _current_mode(_default_mode[0])
-    if not mode.plain and (
-        mode.trace is not None or ((observer := mode.observer) is not None and observer.apart)
+    if not mode.is_default and (
+        mode.trace is not None
+        or ((observer := mode.observer) is not None and observer.needs_every_op)
     ):
         return None
     if operands:
@@ -174,7 +175,7 @@ def buffer(handle: Handle, *operands: Value) -> Any:
     if mode.recording and root._value.node is not None:
         return None
     if root._value.payload.base is not None or not _unshared(root):
-        if type(root._value) is Lent:
+        if type(root._value) is BorrowedValue:
             return lent_view(handle)
         root._value = Value(
             _copied("held elsewhere, when it is written", root._value.payload, _keeping_layout)
@@ -184,7 +185,7 @@ def buffer(handle: Handle, *operands: Value) -> Any:
         rare.version = next(clock)
     if not mode.recording:
         root._value.node, root._value.index = None if rare is None else rare.leaf, 0
-    return root._value.payload if view is None else live(handle)
+    return root._value.payload if view is None else current_array(handle)
 
 
 def lent_view(handle: Handle) -> onp.ndarray[Any, Any]:
@@ -193,7 +194,7 @@ def lent_view(handle: Handle) -> onp.ndarray[Any, Any]:
         found: onp.ndarray[Any, Any] = handle._view.lens.on_host(lent_view(handle._view.parent))
         return found
     value: Any = handle._value
-    touch(handle)
+    bump_version(handle)
     buffer: onp.ndarray[Any, Any] = value.buffer
     return buffer
 

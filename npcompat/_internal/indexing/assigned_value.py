@@ -8,7 +8,7 @@ from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch import array_like, execution, masked_array
-from npcompat._internal.dispatch.placement import fresh
+from npcompat._internal.dispatch.placement import new_value
 from npcompat._internal.indexing.checks import checked_scalar
 
 
@@ -47,12 +47,12 @@ def fitted(new: Any, shape: tuple[int, ...], dtype: onp.dtype[Any]) -> Value:
         node = (
             value.node if modes.current().recording else None
         )  # what is not recorded is a constant
-        return fresh(payload, node, value.index)
+        return new_value(payload, node, value.index)
     if type(payload) in (int, float, complex):
         checked_scalar(payload, dtype)
     elif type(payload) is not bool:
         dtypes.warn_of_lost_parts(payload.dtype, dtype, 5)
-    if type(payload) is masked_array.Selected and payload.shape == shape:
+    if type(payload) is masked_array.MaskedPayload and payload.shape == shape:
         whole = payload.values
         return payload.alike(execution.run(_fit, [whole], (whole.payload.shape, dtype)))
     result: Value = execution.run(_fit, [value], (shape, dtype))

@@ -23,8 +23,8 @@ _current_mode, _default_mode = modes._MODE.get, modes._process_default
 
 def getitem(handle: Any, key: Any) -> Any:
     """`handle[key]`."""
-    if _current_mode(_default_mode[0]).plain:
-        array = handle._value.payload if handle._view is None else handles.live(handle)
+    if _current_mode(_default_mode[0]).is_default:
+        array = handle._value.payload if handle._view is None else handles.current_array(handle)
         if type(array) is onp.ndarray and (found := host.get(handle, array, key)) is not None:
             return found
     starts = element(key, handle.shape)
@@ -55,9 +55,9 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
         raise ValueError("assignment destination is read-only")
     mode = modes.current()
     if (
-        mode.direct
+        mode.may_touch_host_buffers
         and type(root_of(handle)._value.payload) is not XLA_ARRAY
-        and host.put(handle, key, new, mode.plain)
+        and host.put(handle, key, new, mode.is_default)
     ):
         return
     starts = element(key, handle.shape)

@@ -95,20 +95,20 @@ def _part_as_numpys(key: Any) -> Any:
     what else there may be.
     """
     if type(key) is late_bound.ndarray:
-        found = key._value.payload if key._view is None else handles.live(key)
+        found = key._value.payload if key._view is None else handles.current_array(key)
         return found if type(found) is onp.ndarray and found.dtype.kind in "biu" else None
     if type(key) is late_bound.scalar or isinstance(key, onp.integer):
         return (
             key.__index__()
             if key.dtype.kind in "iu"
-            and not (isinstance(key, Handle) and handles.live(key) is None)
+            and not (isinstance(key, Handle) and handles.current_array(key) is None)
             else None
         )
     if type(key) is list:
         found = _positions_in(key)
     else:
         found = (
-            handles.live(key)
+            handles.current_array(key)
             if isinstance(key, Handle)
             else key
             if type(key) is onp.ndarray
@@ -213,7 +213,9 @@ def _asked(new: Handle) -> Any:
     """The elements of an array; of a scalar NumPy's scalar, which NumPy checks, where it casts
     arrays.
     """
-    found = host_payload(handles.read(new)) if (live := handles.live(new)) is None else live
+    found = (
+        host_payload(handles.read(new)) if (live := handles.current_array(new)) is None else live
+    )
     return found[()] if type(new) is late_bound.scalar else found
 
 
@@ -226,7 +228,7 @@ def _small(handle: Any) -> Any:
     are, and the device; else None.
     """
     mode = modes.current()
-    if not mode.plain or mode.audit is not None:
+    if not mode.is_default or mode.audit is not None:
         return None
     payload = root_of(handle)._value.payload
     if (

@@ -58,13 +58,13 @@ def view(parent: Handle, lens: LensLike) -> Any:
     return inherit(plain_view(parent, lens), parent)
 
 
-def remembered_view(parent: Handle, lens: Lens) -> Any:
-    """`view`, for a public function that returns it (see `dispatch.remembered`).
+def cached_view(parent: Handle, lens: Lens) -> Any:
+    """`view`, for a public function that returns it (see `apply.apply_cached`).
 
     It says by this that nothing of the array has decided on the lens but its class, dtype and
     shape, and that it lies in C order.
     """
-    return fast_path.seen(parent, lens, view(parent, lens))
+    return fast_path.cache_view(parent, lens, view(parent, lens))
 
 
 def plain_view(parent: Handle, lens: LensLike) -> Any:
@@ -411,7 +411,7 @@ def reshaped(handle: Handle, shape: tuple[int, ...]) -> Any:
     if in_c_order(handle) and not isinstance(payload := handle._value.payload, xla.Unknown):
         final = _complete(payload.shape, shape)
         if final is not None:
-            return remembered_view(handle, reshape(final))
+            return cached_view(handle, reshape(final))
     if (
         type(handle) is late_bound.symbol
         and (final := _complete(handles.read(handle).payload.shape, shape)) is not None

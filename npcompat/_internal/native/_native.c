@@ -2,7 +2,7 @@
 
    `connect` tells this module the classes, functions and caches of the Python modules around it.  Where a call is not one of the most
    frequent, the *whole way* is taken, which is Python and knows everything; so nothing is decided here: a function either does
-   what the whole way would do, or has done nothing when it says NOT_SHORT.
+   what the whole way would do, or has done nothing when it says FALL_BACK.
 
    A call is short if the mode is plain (nothing is recorded, traced, observed), and its operands are arrays or scalars of ours, not of
    classes that users derive, or Python numbers; all of them on XLA, or all on the host.
@@ -51,7 +51,7 @@ apply(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
             return NULL;
         }
         if (PySequence_Fast_GET_SIZE(operands) == 0) {
-            made = count == 3 ? made_by_numpy(args[0], args[2]) : NOT_SHORT;
+            made = count == 3 ? made_by_numpy(args[0], args[2]) : FALL_BACK;
         }
         else {
             made = applied(args[0], PySequence_Fast_ITEMS(operands), PySequence_Fast_GET_SIZE(operands), count == 3 ? args[2] : no_attrs, 0, NULL);
@@ -61,10 +61,10 @@ apply(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
             return made;
         }
     }
-    if (whole_ == NULL) {
+    if (slow_path_ == NULL) {
         return PyErr_Format(PyExc_RuntimeError, "an operator is applied before the dispatcher is there");
     }
-    return PyObject_Vectorcall(whole_, args, count, NULL);
+    return PyObject_Vectorcall(slow_path_, args, count, NULL);
 }
 
 static PyObject *
@@ -72,28 +72,28 @@ applied_and_told(PyObject *module, PyObject *const *args, Py_ssize_t count, int 
 {
     PyObject *made = apply(module, args, count);
     if (made != NULL && listening() != NULL && count == 3 && PyTuple_CheckExact(args[1]) && PyTuple_CheckExact(args[2])) {
-        tell(args[0], args[1], args[2], made, only_on_host);
+        note_apply(args[0], args[1], args[2], made, only_on_host);
     }
     return made;
 }
 
 /* `apply`, by which a function of Python's says that calls alike do the same. */
 static PyObject *
-remembered(PyObject *module, PyObject *const *args, Py_ssize_t count)
+apply_cached(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     return applied_and_told(module, args, count, 0);
 }
 
 /* The same, where it looks at values in a way that NumPy's own function does itself. */
 static PyObject *
-remembered_on_host(PyObject *module, PyObject *const *args, Py_ssize_t count)
+apply_cached_on_host(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
     return applied_and_told(module, args, count, 1);
 }
 
 /* Say of the call of a function of Python's that it is not to be remembered. */
 static PyObject *
-unlike(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(nothing))
+dont_cache(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(nothing))
 {
     if (listening() != NULL) {
         listening()->times++;
@@ -103,7 +103,7 @@ unlike(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(nothing))
 
 /* Say of a view, as a function returns it, that all arrays of the shape are seen through its lens. */
 static PyObject *
-seen(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+cache_view(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
     PyObject *told;
     if (count != 3) {
@@ -113,7 +113,7 @@ seen(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
         if ((told = PyTuple_Pack(1, args[0])) == NULL) {
             return NULL;
         }
-        tell(args[1], told, Py_None, args[2], 0);
+        note_apply(args[1], told, Py_None, args[2], 0);
         Py_DECREF(told);
     }
     return Py_NewRef(args[2]);
@@ -121,13 +121,13 @@ seen(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 
 /* Run a traced program on arguments of these types, which an earlier call had; None where that has to be done the whole way. */
 static PyObject *
-again(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+rerun(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
     PyObject *found;
     if (count != 3 || !PyTuple_CheckExact(args[1]) || !PyTuple_CheckExact(args[2])) {
         return PyErr_Format(PyExc_TypeError, "again() takes a program, arguments and their types");
     }
-    found = connected && IS(args[0], traced_) ? run_again(args[0], args[1], args[2]) : NOT_SHORT;
+    found = connected && IS(args[0], traced_) ? run_again(args[0], args[1], args[2]) : FALL_BACK;
     return found != NULL || PyErr_Occurred() ? found : Py_NewRef(Py_None);
 }
 
@@ -180,8 +180,8 @@ connect(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args), PyObject *kwargs
             if ((fields = PyObject_GetAttrString(given, "_fields")) == NULL) {
                 return NULL;
             }
-            plain_at = PySequence_Index(fields, plain_name);
-            records_at = PySequence_Index(fields, records_name);
+            is_default_at = PySequence_Index(fields, is_default_name);
+            only_recording_at = PySequence_Index(fields, only_recording_name);
             training_at = PySequence_Index(fields, training_name);
             numpy_dtypes_at = PySequence_Index(fields, numpy_dtypes_name);
             device_at = PySequence_Index(fields, device_name);
@@ -204,7 +204,7 @@ connect(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args), PyObject *kwargs
             return NULL;
         }
     }
-    if (!PyList_CheckExact(default_mode_) || !PyDict_CheckExact(x64_scopes_) || plain_at == 0) {
+    if (!PyList_CheckExact(default_mode_) || !PyDict_CheckExact(x64_scopes_) || is_default_at == 0) {
         return PyErr_Format(PyExc_TypeError, "connect(): default_mode is a list, x64_scopes a dict, and mode a NamedTuple");
     }
     connected = 1;
@@ -213,11 +213,11 @@ connect(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args), PyObject *kwargs
 
 static PyMethodDef functions[] = {
     {"apply", (PyCFunction)(void (*)(void))apply, METH_FASTCALL, "Apply an operator to array-likes."},
-    {"seen", (PyCFunction)(void (*)(void))seen, METH_FASTCALL, "Say of a view that arrays alike are seen through its lens."},
-    {"remembered", (PyCFunction)(void (*)(void))remembered, METH_FASTCALL, "Apply an operator, as calls alike will."},
-    {"remembered_on_host", (PyCFunction)(void (*)(void))remembered_on_host, METH_FASTCALL, "The same, where NumPy's own function knows."},
-    {"unlike", unlike, METH_NOARGS, "Say of a call that it is not to be remembered."},
-    {"again", (PyCFunction)(void (*)(void))again, METH_FASTCALL, "Run a traced program as an earlier call did."},
+    {"cache_view", (PyCFunction)(void (*)(void))cache_view, METH_FASTCALL, "Say of a view that arrays alike are seen through its lens."},
+    {"apply_cached", (PyCFunction)(void (*)(void))apply_cached, METH_FASTCALL, "Apply an operator, as calls alike will."},
+    {"apply_cached_on_host", (PyCFunction)(void (*)(void))apply_cached_on_host, METH_FASTCALL, "The same, where NumPy's own function knows."},
+    {"dont_cache", dont_cache, METH_NOARGS, "Say of a call that it is not to be remembered."},
+    {"rerun", (PyCFunction)(void (*)(void))rerun, METH_FASTCALL, "Run a traced program as an earlier call did."},
     {"guards_hold", guards_hold, METH_O, "Whether everything is as guards say."},
     {"profiled", (PyCFunction)(void (*)(void))profiled, METH_FASTCALL, "Call a function, and see the calls of Python functions within."},
     {"connect", (PyCFunction)(void (*)(void))connect, METH_VARARGS | METH_KEYWORDS, "Tell the module what it has to know."},
@@ -232,8 +232,8 @@ fill(PyObject *module)
         const char *text;
     } names[] = {
         {&out_name, "out"}, {&dtype_name, "dtype"}, {&aval_name, "aval"}, {&shape_name, "shape"}, {&payload_name, "payload"},
-        {&on_host_name, "on_host"}, {&acquire_name, "acquire"}, {&release_name, "release"}, {&plain_name, "plain"},
-        {&records_name, "records"}, {&training_name, "training"}, {&numpy_dtypes_name, "numpy_dtypes"}, {&device_name, "device"},
+        {&on_host_name, "on_host"}, {&acquire_name, "acquire"}, {&release_name, "release"}, {&is_default_name, "is_default"},
+        {&only_recording_name, "only_recording"}, {&training_name, "training"}, {&numpy_dtypes_name, "numpy_dtypes"}, {&device_name, "device"},
         {&default_device_name, "jax_default_device"}, {NULL, NULL},
     };
     if (PyInterpreterState_Get() != PyInterpreterState_Main()) {

@@ -30,19 +30,19 @@ class Method:
 def apply(op: Any, args: Sequence[Any], attrs: tuple[Any, ...] = ()) -> Any:
     """Apply an operator to array-likes."""
 
-def seen(parent: Any, lens: Any, view: Any) -> Any: ...
-def remembered(op: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
+def cache_view(parent: Any, lens: Any, view: Any) -> Any: ...
+def apply_cached(op: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
     """Apply an operator, as calls alike will."""
 
-def remembered_on_host(op: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
+def apply_cached_on_host(op: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
     """The same, where NumPy's own function looks at the values in the same way."""
 
-def again(program: Any, args: tuple[Any, ...], types: tuple[Any, ...]) -> Any:
+def rerun(program: Any, args: tuple[Any, ...], types: tuple[Any, ...]) -> Any:
     ""
     "What a traced program makes of arguments of the types of an earlier call; None if that can't be told at once."
     ""
 
-def unlike() -> None:
+def dont_cache() -> None:
     """Say of a call that it is not to be remembered."""
 
 def guards_hold(guards: tuple[Any, ...]) -> bool:

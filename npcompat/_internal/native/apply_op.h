@@ -123,7 +123,7 @@ call_program(PyObject *op, PyObject *program, Operands *operands, PyObject *attr
             PyList_SET_ITEM(given, i, Py_NewRef(operands->payloads[i]));
         }
         if (given != NULL) {
-            made = PyObject_CallFunctionObjArgs(failed_, op, given, attrs, error, NULL); /* raises */
+            made = PyObject_CallFunctionObjArgs(raise_failed_, op, given, attrs, error, NULL); /* raises */
             Py_DECREF(given);
         }
         Py_XDECREF(kind);
@@ -140,7 +140,7 @@ programs_of(PyObject *op, Py_ssize_t table)
     return PyTuple_GET_ITEM(SLOT(SLOT(op, op_programs), program_cache_direct), table);
 }
 
-/* The same by the program that there is; NOT_SHORT if there is none. */
+/* The same by the program that there is; FALL_BACK if there is none. */
 static PyObject * /* new */
 run_program(PyObject *op, Operands *operands, PyObject *attrs, Py_ssize_t table)
 {
@@ -167,7 +167,7 @@ as_numpys_scalar(PyObject *array)
     return PyArray_ToScalar(PyArray_DATA((PyArrayObject *)array), (PyArrayObject *)array);
 }
 
-/* What NumPy's own function makes of operands, or its infix operator of scalars, as which it knows those that no array is beside; NOT_SHORT
+/* What NumPy's own function makes of operands, or its infix operator of scalars, as which it knows those that no array is beside; FALL_BACK
    where its dtype is not that of our policy. */
 static PyObject * /* new */
 run_numpys(PyObject *function, PyObject *infix, Operands *operands, int numpy_dtypes)
@@ -184,11 +184,11 @@ run_numpys(PyObject *function, PyObject *infix, Operands *operands, int numpy_dt
         wide |= number == NPY_DOUBLE || number == NPY_CDOUBLE;
         inexact |= number > NPY_ULONGLONG;
         if (number >= EXTENDED) {
-            return NOT_SHORT; /* NumPy does not know that Python numbers are weak beside these */
+            return FALL_BACK; /* NumPy does not know that Python numbers are weak beside these */
         }
     }
     if (weak_inexact && !inexact && !numpy_dtypes) {
-        return NOT_SHORT; /* it would compute in 64 bits */
+        return FALL_BACK; /* it would compute in 64 bits */
     }
     if (operands->arrays || (infix == NULL && operands->count > 1)) {
         made = PyObject_Vectorcall(function, operands->payloads, operands->count, NULL);
@@ -212,7 +212,7 @@ run_numpys(PyObject *function, PyObject *infix, Operands *operands, int numpy_dt
     number = TYPE_NUMBER(made);
     if (number >= EXTENDED || ((number == NPY_DOUBLE || number == NPY_CDOUBLE) && !numpy_dtypes && !wide)) {
         Py_DECREF(made);
-        return NOT_SHORT;
+        return FALL_BACK;
     }
     return made;
 }
@@ -253,14 +253,14 @@ recorded(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *handle
         return handle;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *input = IS_OURS(args[i]) ? Py_NewRef(SLOT(args[i], array__value)) : valued(Py_NewRef(args[i]));
+        PyObject *input = IS_OURS(args[i]) ? Py_NewRef(SLOT(args[i], array__value)) : new_value(Py_NewRef(args[i]));
         if (input == NULL) {
             goto failed;
         }
         PyTuple_SET_ITEM(inputs, i, input);
         PyTuple_SET_ITEM(mask, i, PyBool_FromLong(SLOT(input, value_node) != Py_None));
     }
-    if ((node = allocated(node_)) == NULL) {
+    if ((node = new_instance(node_)) == NULL) {
         goto failed;
     }
     SLOT(node, node_op) = Py_NewRef(op);
@@ -279,12 +279,12 @@ failed:
     return NULL;
 }
 
-/* Apply an operator to operands; NOT_SHORT if the whole way has to. */
+/* Apply an operator to operands; FALL_BACK if the whole way has to. */
 static PyObject * /* new */
 applied(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *attrs, int only_on_host, PyObject *infix)
 {
     Operands operands;
-    PyObject *made = NOT_SHORT, *result, *mode;
+    PyObject *made = FALL_BACK, *result, *mode;
     int numpy_dtypes, records;
     enum recording recording = NOTHING;
     if (count == 0 || (mode = executing_mode(&records)) == NULL) {
@@ -293,7 +293,7 @@ applied(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *attrs, 
     numpy_dtypes = PyTuple_GET_ITEM(mode, numpy_dtypes_at) != zero;
     Py_DECREF(mode);
     if (records && (recording = recording_of(op, args, count)) == UNKNOWN) {
-        return NOT_SHORT;
+        return FALL_BACK;
     }
     if (!gather(op, args, count, &operands)) {
         release(&operands);
@@ -327,7 +327,7 @@ applied(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *attrs, 
         if (SLOT(op, op_ufunc) != Py_None && SLOT(op, op_outputs) == one && PyTuple_GET_SIZE(attrs) == 0 && !only_programs) {
             made = run_numpys(SLOT(op, op_ufunc), records ? NULL : infix, &operands, numpy_dtypes);
         }
-        if (made == NULL && !PyErr_Occurred() && !operands.any_number && SLOT(op, op_heavy) != Py_True) {
+        if (made == NULL && !PyErr_Occurred() && !operands.any_number && SLOT(op, op_prefers_xla) != Py_True) {
             made = run_program(op, &operands, attrs, host_programs + numpy_dtypes);
         }
     }

@@ -16,13 +16,13 @@ typedef struct {
     PyObject *values[MOST_ARGUMENTS]; /* classes in place of arrays */
     int kinds[MOST_ARGUMENTS], numpy_dtypes, place, only_on_host, origins[MOST_OPERANDS];
     Py_ssize_t count, operands;
-} Memory;
+} CachedCall;
 
 typedef struct {
-    Memory *found[MOST_CALLS];
+    CachedCall *found[MOST_CALLS];
     int used;
     unsigned missed; /* calls for which there was no place: each `RARELY`th takes that of another */
-} Memories;
+} CallCache;
 
 /* What a function says while it runs: which operator made its result.  Greenlets move the C stack away while a function runs, so this lies
    on the heap, and is counted; what is said when the function is over is for nobody. */
@@ -47,7 +47,7 @@ static PyObject *in_tuple, *in_list; /* stand in front of the arrays in one */
 #else
 #define PER_THREAD _Thread_local
 #endif
-static PER_THREAD Report *calling; /* counted */
+static PER_THREAD Report *tls_current_call; /* counted */
 
 static Report *
 report_new(void)
@@ -75,7 +75,7 @@ report_let_go(Report *report)
 static Report *
 listening(void)
 {
-    return calling == NULL || calling->over ? NULL : calling;
+    return tls_current_call == NULL || tls_current_call->over ? NULL : tls_current_call;
 }
 
 /* The dtype and the number of axes of an array or scalar with elements, and whether it is known to lie in C order, in one number; NO_ARRAY
@@ -86,7 +86,7 @@ kind_of(PyObject *handle)
     PyObject *rare = SLOT(handle, array__extra), *view = SLOT(handle, array__view);
     PyObject *shape = NULL, *dtype = NULL, *lens = NULL, *payload;
     int own = view == Py_None && (rare == Py_None || SLOT(rare, extra_layout) == Py_None), kind = NO_ARRAY;
-    if ((payload = live(handle)) != NULL) {
+    if ((payload = current_array(handle)) != NULL) {
         if (PyArray_SIZE((PyArrayObject *)payload) > 0 && is_common(PyArray_DESCR((PyArrayObject *)payload))) {
             own = own && PyArray_IS_C_CONTIGUOUS((PyArrayObject *)payload);
             kind = TYPE_NUMBER(payload) << 8 | own << 7 | PyArray_NDIM((PyArrayObject *)payload);
@@ -217,7 +217,7 @@ place_of(PyObject *mode)
 
 /* What is needed to remember a call in a mode; 0 if it can't be. */
 static int
-is_memorable(Call *call, PyObject *mode)
+cacheable(Call *call, PyObject *mode)
 {
     int arrays = 0;
     for (Py_ssize_t i = 0; i < call->count; i++) {
@@ -238,7 +238,7 @@ is_memorable(Call *call, PyObject *mode)
 
 /* Tell the function around this one, which remembers it if it returns the same. */
 static void
-tell(PyObject *op, PyObject *operands, PyObject *attrs, PyObject *made, int only_on_host)
+note_apply(PyObject *op, PyObject *operands, PyObject *attrs, PyObject *made, int only_on_host)
 {
     Report *report = listening();
     if (report != NULL) {
@@ -253,14 +253,14 @@ tell(PyObject *op, PyObject *operands, PyObject *attrs, PyObject *made, int only
     }
 }
 
-/* What a function of NumPy's own makes of operands on the host; NOT_SHORT, also where it raises something, which the whole way explains. */
+/* What a function of NumPy's own makes of operands on the host; FALL_BACK, also where it raises something, which the whole way explains. */
 static PyObject * /* new */
-directly(Memory *memory, PyObject *const *operands)
+directly(CachedCall *memory, PyObject *const *operands)
 {
     PyObject *payloads[MOST_OPERANDS] = {NULL}, *made = NULL;
     Py_ssize_t i;
     for (i = 0; i < memory->operands; i++) {
-        if ((payloads[i] = IS_OURS(operands[i]) ? live(operands[i]) : Py_NewRef(operands[i])) == NULL) {
+        if ((payloads[i] = IS_OURS(operands[i]) ? current_array(operands[i]) : Py_NewRef(operands[i])) == NULL) {
             break;
         }
     }
@@ -278,24 +278,24 @@ directly(Memory *memory, PyObject *const *operands)
     }
     if ((PyObject *)PyArray_DESCR((PyArrayObject *)made) != memory->dtype) {
         Py_DECREF(made);
-        return NOT_SHORT;
+        return FALL_BACK;
     }
     return wrapped_result(memory->op, made);
 }
 
 /* Whether a lens is for arrays of this shape, and the array can be seen through it as every other. */
 static int
-is_seen(Memory *memory, PyObject *handle)
+is_seen(CachedCall *memory, PyObject *handle)
 {
-    PyObject *array = is_readonly(handle) ? NULL : live(handle);
+    PyObject *array = is_readonly(handle) ? NULL : current_array(handle);
     int same = array != NULL && PyArray_CompareLists(PyArray_DIMS((PyArrayObject *)array), memory->shape, PyArray_NDIM((PyArrayObject *)array));
     Py_XDECREF(array);
     return same;
 }
 
-/* What an operator makes of no operands, where new arrays go; NOT_SHORT if there is no program. */
+/* What an operator makes of no operands, where new arrays go; FALL_BACK if there is no program. */
 static PyObject * /* new */
-made_anew(Memory *memory)
+made_anew(CachedCall *memory)
 {
     Operands none = {.count = 0};
     PyObject *made;
@@ -312,12 +312,12 @@ made_by_numpy(PyObject *op, PyObject *attrs)
 {
     PyObject *mode, *maker, *made;
     int place;
-    if (SLOT(op, op_makes) == Py_None || SLOT(op, op_outputs) != one || !is_constant(attrs) || (mode = plain_mode()) == NULL) {
-        return NOT_SHORT;
+    if (SLOT(op, op_numpy_constructor) == Py_None || SLOT(op, op_outputs) != one || !is_constant(attrs) || (mode = default_mode_or_null()) == NULL) {
+        return FALL_BACK;
     }
     place = place_of(mode);
     Py_DECREF(mode);
-    if (place != ON_HOST || (maker = PyObject_CallObject(SLOT(op, op_makes), attrs)) == NULL) {
+    if (place != ON_HOST || (maker = PyObject_CallObject(SLOT(op, op_numpy_constructor), attrs)) == NULL) {
         return NULL;
     }
     made = as_array(PyObject_CallNoArgs(maker));
@@ -327,10 +327,10 @@ made_by_numpy(PyObject *op, PyObject *attrs)
 
 /* Do for a call what was done for one like it.  Another thread may forget that meanwhile. */
 static PyObject * /* new */
-done_again(Memory *memory, Call *call)
+done_again(CachedCall *memory, Call *call)
 {
-    PyObject *operands[MOST_OPERANDS], *made = NOT_SHORT, *told;
-    Memory held = *memory;
+    PyObject *operands[MOST_OPERANDS], *made = FALL_BACK, *told;
+    CachedCall held = *memory;
     Py_INCREF(held.op);
     Py_INCREF(held.attrs);
     Py_XINCREF(held.direct);
@@ -339,7 +339,7 @@ done_again(Memory *memory, Call *call)
         operands[i] = call->values[held.origins[i]];
     }
     if (held.attrs == Py_None) {
-        made = is_seen(&held, operands[0]) ? view_through(operands[0], held.op) : NOT_SHORT;
+        made = is_seen(&held, operands[0]) ? view_through(operands[0], held.op) : FALL_BACK;
     }
     else if (held.operands == 0) {
         made = made_anew(&held);
@@ -358,7 +358,7 @@ done_again(Memory *memory, Call *call)
             for (Py_ssize_t i = 0; i < held.operands; i++) {
                 PyTuple_SET_ITEM(told, i, Py_NewRef(operands[i]));
             }
-            tell(held.op, told, held.attrs, made, held.only_on_host);
+            note_apply(held.op, told, held.attrs, made, held.only_on_host);
             Py_DECREF(told);
         }
     }
@@ -370,10 +370,10 @@ done_again(Memory *memory, Call *call)
 }
 
 static PyObject * /* new */
-recalled(Memories *memories, Call *call)
+cache_lookup(CallCache *memories, Call *call)
 {
     for (int at = 0; at < memories->used; at++) {
-        Memory *memory = memories->found[at];
+        CachedCall *memory = memories->found[at];
         int same = memory->count == call->count && memory->numpy_dtypes == call->numpy_dtypes && memory->place == call->place;
         for (Py_ssize_t i = 0; same && i < call->count; i++) {
             PyObject *value = call->kinds[i] == NO_ARRAY ? call->values[i] : (PyObject *)Py_TYPE(call->values[i]);
@@ -387,11 +387,11 @@ recalled(Memories *memories, Call *call)
             }
         }
     }
-    return NOT_SHORT;
+    return FALL_BACK;
 }
 
 static void
-forget(Memory *memory)
+cache_drop(CachedCall *memory)
 {
     if (memory != NULL) {
         Py_XDECREF(memory->op);
@@ -407,18 +407,18 @@ forget(Memory *memory)
 }
 
 static void
-forget_all(Memories *memories)
+forget_all(CallCache *memories)
 {
     while (memories->used > 0) {
-        forget(memories->found[--memories->used]);
+        cache_drop(memories->found[--memories->used]);
     }
 }
 
 static int
-visit_memories(Memories *memories, visitproc visit, void *arg)
+visit_memories(CallCache *memories, visitproc visit, void *arg)
 {
     for (int at = 0; at < memories->used; at++) {
-        Memory *memory = memories->found[at];
+        CachedCall *memory = memories->found[at];
         Py_VISIT(memory->op);
         Py_VISIT(memory->attrs);
         Py_VISIT(memory->direct);
@@ -431,9 +431,9 @@ visit_memories(Memories *memories, visitproc visit, void *arg)
 
 /* Remember what a function has said of a call.  Each operand has to be an argument, and each array an operand, and only one. */
 static void
-remember(Memories *memories, Call *call, Report *report)
+remember(CallCache *memories, Call *call, Report *report)
 {
-    Memory *memory;
+    CachedCall *memory;
     PyObject *found = Py_None, *direct = NULL, *dtype = NULL, *array = NULL;
     Py_ssize_t operands = PyTuple_GET_SIZE(report->operands);
     unsigned used = 0;
@@ -458,7 +458,7 @@ remember(Memories *memories, Call *call, Report *report)
         }
     }
     if (report->attrs == Py_None) {
-        if ((array = live(PyTuple_GET_ITEM(report->operands, 0))) == NULL || (axes = PyArray_NDIM((PyArrayObject *)array)) > MOST_VIEWED) {
+        if ((array = current_array(PyTuple_GET_ITEM(report->operands, 0))) == NULL || (axes = PyArray_NDIM((PyArrayObject *)array)) > MOST_VIEWED) {
             Py_XDECREF(array);
             PyErr_Clear();
             return;
@@ -473,7 +473,7 @@ remember(Memories *memories, Call *call, Report *report)
         Py_INCREF(found);
     }
     else {
-        found = PyObject_CallFunctionObjArgs(direct_, report->op, report->attrs, report->operands, NULL);
+        found = PyObject_CallFunctionObjArgs(numpy_function_, report->op, report->attrs, report->operands, NULL);
     }
     if (found == Py_None && report->only_on_host) {
         Py_DECREF(found);
@@ -484,7 +484,7 @@ remember(Memories *memories, Call *call, Report *report)
         Py_XDECREF(found);
         return;
     }
-    if ((memory = PyMem_Calloc(1, sizeof(Memory))) == NULL) {
+    if ((memory = PyMem_Calloc(1, sizeof(CachedCall))) == NULL) {
         Py_DECREF(found);
         Py_XDECREF(array);
         return;
@@ -516,40 +516,40 @@ remember(Memories *memories, Call *call, Report *report)
     }
     else {
         unsigned place = memories->missed / RARELY % MOST_CALLS;
-        Memory *before = memories->found[place];
+        CachedCall *before = memories->found[place];
         memories->found[place] = memory;
-        forget(before);
+        cache_drop(before);
     }
 }
 
 /* Begin a call: 1 if it can be remembered, or is. */
 static int
-begun(Call *call)
+cache_key_init(Call *call)
 {
-    PyObject *mode = plain_mode();
+    PyObject *mode = default_mode_or_null();
     int memorable;
     if (mode == NULL) {
         return 0;
     }
     call->numpy_dtypes = PyTuple_GET_ITEM(mode, numpy_dtypes_at) != zero;
-    memorable = is_memorable(call, mode);
+    memorable = cacheable(call, mode);
     Py_DECREF(mode);
     return memorable;
 }
 
 /* Call a function, with `named` arguments in a dict, or named by a tuple of `keywords`.  What it says is for the report, or for nobody. */
 static PyObject * /* new */
-listened_to(PyObject *function, PyObject *const *args, size_t flags, PyObject *named, PyObject *keywords, Report *report)
+call_and_observe(PyObject *function, PyObject *const *args, size_t flags, PyObject *named, PyObject *keywords, Report *report)
 {
-    Report *outer = calling, *inner;
+    Report *outer = tls_current_call, *inner;
     PyObject *made;
     if (report != NULL) {
         report->references++;
     }
-    calling = report;
+    tls_current_call = report;
     made = named == NULL ? PyObject_Vectorcall(function, args, flags, keywords) : PyObject_VectorcallDict(function, args, flags, named);
-    inner = calling;
-    calling = outer;
+    inner = tls_current_call;
+    tls_current_call = outer;
     if (report != NULL) {
         report->over = 1;
     }
@@ -559,7 +559,7 @@ listened_to(PyObject *function, PyObject *const *args, size_t flags, PyObject *n
 
 /* Call a function that may say that the call can be remembered, if it is not. */
 static PyObject * /* new */
-called(PyObject *function, PyObject *const *args, size_t flags, PyObject *named, PyObject *keywords, Memories *memories)
+called(PyObject *function, PyObject *const *args, size_t flags, PyObject *named, PyObject *keywords, CallCache *memories)
 {
     Call call = {.count = 0, .listed = NULL};
     Report *report = NULL;
@@ -575,19 +575,19 @@ called(PyObject *function, PyObject *const *args, size_t flags, PyObject *named,
     while (fits && named != NULL && PyDict_Next(named, &at, &name, &value)) {
         fits = add_argument(&call, name, value);
     }
-    if (!fits || !begun(&call)) {
-        made = PyErr_Occurred() ? NULL : listened_to(function, args, flags, named, keywords, NULL);
+    if (!fits || !cache_key_init(&call)) {
+        made = PyErr_Occurred() ? NULL : call_and_observe(function, args, flags, named, keywords, NULL);
     }
-    else if ((made = recalled(memories, &call)) == NULL && !PyErr_Occurred()) {
+    else if ((made = cache_lookup(memories, &call)) == NULL && !PyErr_Occurred()) {
         if ((report = report_new()) == NULL) {
             PyErr_NoMemory();
         }
         else {
-            made = listened_to(function, args, flags, named, keywords, report);
+            made = call_and_observe(function, args, flags, named, keywords, report);
         }
         if (made != NULL && report->times == 1 && made == report->made) {
             remember(memories, &call, report);
-            tell(report->op, report->operands, report->attrs, made, report->only_on_host);
+            note_apply(report->op, report->operands, report->attrs, made, report->only_on_host);
         }
     }
     Py_XDECREF(call.listed);

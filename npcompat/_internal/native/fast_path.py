@@ -92,34 +92,34 @@ def apply(whole: Callable[..., Any]) -> Callable[..., Any]:
     return found
 
 
-def remembered(apply: Callable[..., Any], only_on_host: bool = False) -> Callable[..., Any]:
+def apply_cached(apply: Callable[..., Any], only_on_host: bool = False) -> Callable[..., Any]:
     """What applies an operator for a function that does so for every call alike; without the short
     way, what applies operators.
     """
     if _calls is None:
         return apply
-    found: Callable[..., Any] = _calls.remembered_on_host if only_on_host else _calls.remembered
+    found: Callable[..., Any] = _calls.apply_cached_on_host if only_on_host else _calls.apply_cached
     return found
 
 
-def remembering(method: Kind) -> Kind:
+def call_cached(method: Kind) -> Kind:
     """Make a method one whose calls are remembered, where it says so."""
     return method if _calls is None else _calls.Method("call", method)
 
 
-def seen(parent: Any, lens: Any, view: Any) -> Any:
+def cache_view(parent: Any, lens: Any, view: Any) -> Any:
     """Say of a view, as a function returns it, that arrays alike are seen through its lens."""
-    return view if _calls is None else _calls.seen(parent, lens, view)
+    return view if _calls is None else _calls.cache_view(parent, lens, view)
 
 
-def again(program: Any, args: tuple[Any, ...], types: tuple[Any, ...]) -> Any:
+def rerun(program: Any, args: tuple[Any, ...], types: tuple[Any, ...]) -> Any:
     """What a traced program makes of arguments of the types of an earlier call, if that can be told
     at once; else None.
 
     That is a tuple of all its results; or what the function returns, if it is one array or scalar,
     when all else is done.
     """
-    return None if _calls is None else _calls.again(program, args, types)
+    return None if _calls is None else _calls.rerun(program, args, types)
 
 
 def _guards_hold(guards: tuple[Any, ...]) -> bool:
@@ -188,12 +188,12 @@ guards_hold: Callable[[tuple[Any, ...]], bool] = (
 profiled: Callable[..., Any] = _profiled if native is None else native.profiled
 
 
-def unlike() -> None:
+def dont_cache() -> None:
     """Say of the call of a remembering function that it is not to be remembered: it warns, and
     calls alike have to.
     """
     if _calls is not None:
-        _calls.unlike()
+        _calls.dont_cache()
 
 
 def copying(method: Kind) -> Kind:
@@ -226,17 +226,17 @@ def method(
 __all__ = [
     "KINDS",
     "Function",
-    "again",
     "apply",
+    "apply_cached",
+    "cache_view",
+    "call_cached",
     "connect",
     "copying",
+    "dont_cache",
     "enabled",
     "guards_hold",
     "method",
     "missing",
     "native",
-    "remembered",
-    "remembering",
-    "seen",
-    "unlike",
+    "rerun",
 ]

@@ -6,7 +6,7 @@ typedef struct {
     PyObject_HEAD
     PyObject *function, *op;
     int only_on_host; /* what the function does besides is done by NumPy's own function on the host */
-    Memories memories;
+    CallCache memories;
 } Function;
 
 static int
@@ -22,7 +22,7 @@ is_operator(PyObject *object)
 static PyObject *
 function_call(Function *self, PyObject *args, PyObject *kwargs)
 {
-    PyObject *made = NOT_SHORT, *out;
+    PyObject *made = FALL_BACK, *out;
     Py_ssize_t count;
     if (self->function == NULL) {
         return PyErr_Format(PyExc_TypeError, "%R was made without a function", Py_TYPE(self));

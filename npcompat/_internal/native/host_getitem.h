@@ -26,19 +26,19 @@ is_fixed(PyObject *key)
     return 1;
 }
 
-/* A part of a key that is an array or scalar of ours, as NumPy takes it: positions, a mask, or an int; NOT_SHORT for others. */
+/* A part of a key that is an array or scalar of ours, as NumPy takes it: positions, a mask, or an int; FALL_BACK for others. */
 static PyObject * /* new */
 numpys_part(PyObject *key)
 {
     PyObject *array, *number, *found;
     int kind;
-    if (!IS_OURS(key) || (array = live(key)) == NULL) {
+    if (!IS_OURS(key) || (array = current_array(key)) == NULL) {
         return NULL;
     }
     kind = TYPE_NUMBER(array);
     if (!is_common(PyArray_DESCR((PyArrayObject *)array)) || kind > NPY_ULONGLONG || (IS(key, scalar_) && kind == NPY_BOOL)) {
         Py_DECREF(array);
-        return NOT_SHORT;
+        return FALL_BACK;
     }
     if (!IS(key, scalar_)) {
         return array;
@@ -50,7 +50,7 @@ numpys_part(PyObject *key)
     return found;
 }
 
-/* A key as NumPy takes it, and whether it is basic; NOT_SHORT if there is anything in it but what `is_fixed_part` knows, and arrays and
+/* A key as NumPy takes it, and whether it is basic; FALL_BACK if there is anything in it but what `is_fixed_part` knows, and arrays and
    scalars of ours. */
 static PyObject * /* new */
 numpys_key(PyObject *key, int *basic)
@@ -128,7 +128,7 @@ scalar_at(PyArrayObject *array, const char *place)
         return NULL;
     }
     memcpy(PyArray_DATA((PyArrayObject *)made), place, PyDataType_ELSIZE(dtype));
-    return wrapped(scalar_, made);
+    return new_handle(scalar_, made);
 }
 
 /* What is rare about a handle, made at first use. */
@@ -156,8 +156,8 @@ view_through(PyObject *handle, PyObject *lens)
         return NULL;
     }
     depth = PyLong_FromLong(deep);
-    view = allocated(view_);
-    made = allocated(array_);
+    view = new_instance(view_);
+    made = new_instance(array_);
     if (depth == NULL || view == NULL || made == NULL) {
         Py_XDECREF(depth);
         Py_XDECREF(view);
@@ -178,7 +178,7 @@ view_through(PyObject *handle, PyObject *lens)
 static PyObject * /* new */
 view_of(PyObject *handle, PyArrayObject *array, PyObject *key)
 {
-    PyObject *shape = PyArray_IntTupleFromIntp(PyArray_NDIM(array), PyArray_SHAPE(array)), *lens = allocated(key_lens_), *made;
+    PyObject *shape = PyArray_IntTupleFromIntp(PyArray_NDIM(array), PyArray_SHAPE(array)), *lens = new_instance(key_lens_), *made;
     if (shape == NULL || lens == NULL) {
         Py_XDECREF(shape);
         Py_XDECREF(lens);
@@ -195,19 +195,19 @@ view_of(PyObject *handle, PyArrayObject *array, PyObject *key)
 static PyObject * /* new */
 part_of(PyObject *handle, PyObject *given)
 {
-    PyObject *array, *key, *found, *made = NOT_SHORT;
+    PyObject *array, *key, *found, *made = FALL_BACK;
     char *place;
     int basic;
-    if (!IS_ARRAY(handle) || is_readonly(handle) || !is_plain() || (key = numpys_key(given, &basic)) == NULL) {
+    if (!IS_ARRAY(handle) || is_readonly(handle) || !mode_is_default() || (key = numpys_key(given, &basic)) == NULL) {
         return NULL;
     }
-    if ((array = live(handle)) != NULL && is_common(PyArray_DESCR((PyArrayObject *)array))) {
+    if ((array = current_array(handle)) != NULL && is_common(PyArray_DESCR((PyArrayObject *)array))) {
         if (basic && (place = element_at((PyArrayObject *)array, key)) != NULL) {
             made = scalar_at((PyArrayObject *)array, place);
         }
         else if ((found = PyObject_GetItem(array, key)) != NULL) {
             if (!basic) {
-                made = IS_NDARRAY(found) ? wrapped(array_, Py_NewRef(found)) : NOT_SHORT;
+                made = IS_NDARRAY(found) ? new_handle(array_, Py_NewRef(found)) : FALL_BACK;
             }
             else if (IS_NDARRAY(found)) {
                 made = view_of(handle, (PyArrayObject *)array, key);

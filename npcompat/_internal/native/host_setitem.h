@@ -1,17 +1,17 @@
 /* Writing: a part of `_native.c`. */
 
-/* The buffer of a handle on the host, to be written: NOT_SHORT if anybody else holds it.  Once it is written, `is_written` has to be told. */
+/* The buffer of a handle on the host, to be written: FALL_BACK if anybody else holds it.  Once it is written, `is_written` has to be told. */
 static PyObject * /* new */
 own_buffer(PyObject *handle)
 {
     PyObject *view = SLOT(handle, array__view), *root = view == Py_None ? handle : SLOT(view, view_root), *value, *payload, *rare, *version;
     if (SLOT(root, array__value) == NULL || !IS(SLOT(root, array__value), value_)) {
-        return NOT_SHORT;
+        return FALL_BACK;
     }
     value = SLOT(root, array__value);
     payload = SLOT(value, value_payload);
     if (!IS_NDARRAY(payload) || PyArray_BASE((PyArrayObject *)payload) != NULL || Py_REFCNT(value) != 1 || Py_REFCNT(payload) != 1) {
-        return NOT_SHORT;
+        return FALL_BACK;
     }
     rare = SLOT(root, array__extra);
     if (rare != Py_None) {
@@ -20,7 +20,7 @@ own_buffer(PyObject *handle)
         }
         Py_SETREF(SLOT(rare, extra_version), version);
     }
-    return view == Py_None ? Py_NewRef(payload) : live(handle);
+    return view == Py_None ? Py_NewRef(payload) : current_array(handle);
 }
 
 /* What was recorded of the values is no longer true. */
@@ -39,7 +39,7 @@ is_number(PyObject *object)
     return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object) || PyComplex_CheckExact(object);
 }
 
-/* What is written, as NumPy takes it; NOT_SHORT for what is on XLA.  To be asked when `own_buffer` has looked who holds what. */
+/* What is written, as NumPy takes it; FALL_BACK for what is on XLA.  To be asked when `own_buffer` has looked who holds what. */
 static PyObject * /* new */
 as_numpys(PyObject *object)
 {
@@ -47,7 +47,7 @@ as_numpys(PyObject *object)
     if (is_number(object)) {
         return Py_NewRef(object);
     }
-    if ((array = live(object)) == NULL || !IS(object, scalar_)) {
+    if ((array = current_array(object)) == NULL || !IS(object, scalar_)) {
         return array;
     }
     found = as_numpys_scalar(array); /* which NumPy checks, where it casts arrays */
@@ -55,13 +55,13 @@ as_numpys(PyObject *object)
     return found;
 }
 
-#define AS_FOUND (PyErr_Occurred() ? -1 : 0)
+#define ERROR_OR_FALL_BACK (PyErr_Occurred() ? -1 : 0)
 
 /* Whether a handle's elements are on the host, of a dtype of NumPy's own that devices have. */
 static int
 is_common_on_host(PyObject *handle)
 {
-    PyObject *found = live(handle);
+    PyObject *found = current_array(handle);
     int common = found != NULL && is_common(PyArray_DESCR((PyArrayObject *)found));
     Py_XDECREF(found);
     return common;
@@ -73,8 +73,8 @@ written(PyObject *handle, PyObject *given, PyObject *new)
 {
     PyObject *key, *target, *source;
     int basic, failure;
-    if (!IS_ARRAY(handle) || !(is_number(new) || IS_OURS(new)) || is_readonly(handle) || !is_plain()) {
-        return AS_FOUND;
+    if (!IS_ARRAY(handle) || !(is_number(new) || IS_OURS(new)) || is_readonly(handle) || !mode_is_default()) {
+        return ERROR_OR_FALL_BACK;
     }
     if (IS_OURS(new) && SLOT(new, array__view) != Py_None) {
         PyObject *view = SLOT(new, array__view), *lens = SLOT(view, view_lens);
@@ -84,12 +84,12 @@ written(PyObject *handle, PyObject *given, PyObject *new)
     }
     if (!is_common_on_host(handle) || (IS_OURS(new) && !is_common_on_host(new)) || PyErr_Occurred() ||
         (key = numpys_key(given, &basic)) == NULL) {
-        return AS_FOUND;
+        return ERROR_OR_FALL_BACK;
     }
     if ((target = own_buffer(handle)) == NULL || (source = as_numpys(new)) == NULL) {
         Py_XDECREF(target);
         Py_DECREF(key);
-        return AS_FOUND;
+        return ERROR_OR_FALL_BACK;
     }
     failure = PyObject_SetItem(target, key, source);
     Py_DECREF(source);
@@ -107,13 +107,13 @@ changed_in_place(PyObject *op, PyObject *handle, PyObject *other)
 {
     PyObject *target, *source, *made, *arguments[3];
     if (!IS_ARRAY(handle) || SLOT(op, op_ufunc) == Py_None || SLOT(op, op_outputs) != one || !(is_number(other) || IS_OURS(other)) ||
-        is_readonly(handle) || !is_plain() || !is_common_on_host(handle) || (IS_OURS(other) && !is_common_on_host(other)) ||
+        is_readonly(handle) || !mode_is_default() || !is_common_on_host(handle) || (IS_OURS(other) && !is_common_on_host(other)) ||
         PyErr_Occurred() || (target = own_buffer(handle)) == NULL) {
-        return AS_FOUND;
+        return ERROR_OR_FALL_BACK;
     }
-    if ((source = is_number(other) ? Py_NewRef(other) : live(other)) == NULL) {
+    if ((source = is_number(other) ? Py_NewRef(other) : current_array(other)) == NULL) {
         Py_DECREF(target);
-        return AS_FOUND;
+        return ERROR_OR_FALL_BACK;
     }
     arguments[0] = arguments[2] = target;
     arguments[1] = source;
@@ -135,19 +135,19 @@ written_into(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *ou
     PyObject *arguments[MOST_OPERANDS + 1], *made = NULL;
     Py_ssize_t i;
     if (!IS_ARRAY(out) || count >= MOST_OPERANDS || SLOT(op, op_ufunc) == Py_None || SLOT(op, op_outputs) != one || is_readonly(out) ||
-        !is_plain() || !is_common_on_host(out)) {
-        return AS_FOUND;
+        !mode_is_default() || !is_common_on_host(out)) {
+        return ERROR_OR_FALL_BACK;
     }
     for (i = 0; i < count; i++) {
         if (!is_number(args[i]) && !(IS_OURS(args[i]) && is_common_on_host(args[i]))) {
-            return AS_FOUND;
+            return ERROR_OR_FALL_BACK;
         }
     }
     if ((arguments[count] = own_buffer(out)) == NULL) {
-        return AS_FOUND;
+        return ERROR_OR_FALL_BACK;
     }
     for (i = 0; i < count; i++) {
-        if ((arguments[i] = is_number(args[i]) ? Py_NewRef(args[i]) : live(args[i])) == NULL) {
+        if ((arguments[i] = is_number(args[i]) ? Py_NewRef(args[i]) : current_array(args[i])) == NULL) {
             break;
         }
     }
@@ -159,7 +159,7 @@ written_into(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *ou
     }
     Py_DECREF(arguments[count]);
     if (made == NULL) {
-        return AS_FOUND;
+        return ERROR_OR_FALL_BACK;
     }
     Py_DECREF(made);
     is_written(out);

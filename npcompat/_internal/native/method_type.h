@@ -9,13 +9,13 @@ typedef struct {
     PyObject *whole, *op, *infix, *exponents;
     enum kind kind;
     int only_on_host, elides;
-    Memories memories;
+    CallCache memories;
 } Method;
 
 static PyObject * /* new */
 by_operator(Method *self, PyObject *const *args, Py_ssize_t count)
 {
-    PyObject *made = self->elides ? elided(self->op, args, count) : NOT_SHORT;
+    PyObject *made = self->elides ? elided(self->op, args, count) : FALL_BACK;
     return made != NULL || PyErr_Occurred() ? made : applied(self->op, args, count, no_attrs, self->only_on_host, self->infix);
 }
 
@@ -32,7 +32,7 @@ common_number(PyObject *handle)
         dtype = dtype_of(payload);
     }
     else {
-        if ((array = live(handle)) == NULL) {
+        if ((array = current_array(handle)) == NULL) {
             return -1;
         }
         dtype = Py_NewRef((PyObject *)PyArray_DESCR((PyArrayObject *)array));
@@ -43,7 +43,7 @@ common_number(PyObject *handle)
     return number;
 }
 
-/* `x ** number` where another operator does that, for the dtypes from a number on; NOT_SHORT for other exponents. */
+/* `x ** number` where another operator does that, for the dtypes from a number on; FALL_BACK for other exponents. */
 static PyObject * /* new */
 by_exponent(Method *self, PyObject *const *args)
 {
@@ -63,13 +63,13 @@ by_exponent(Method *self, PyObject *const *args)
         made = elided(op, args, 1);
         return made != NULL || PyErr_Occurred() ? made : applied(op, args, 1, no_attrs, 0, NULL);
     }
-    return NOT_SHORT;
+    return FALL_BACK;
 }
 
 static PyObject *
 method_call(Method *self, PyObject *const *args, size_t flags, PyObject *keywords)
 {
-    PyObject *made = NOT_SHORT, *swapped[2], *array;
+    PyObject *made = FALL_BACK, *swapped[2], *array;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
     int done = 0;
     if (self->kind == CALL) {
@@ -78,10 +78,10 @@ method_call(Method *self, PyObject *const *args, size_t flags, PyObject *keyword
     if (connected && keywords == NULL && count > 0 && IS_OURS(args[0])) {
         switch (self->kind) {
         case UNARY:
-            made = count == 1 ? by_operator(self, args, 1) : NOT_SHORT;
+            made = count == 1 ? by_operator(self, args, 1) : FALL_BACK;
             break;
         case BINARY:
-            made = count == 2 && self->exponents != NULL ? by_exponent(self, args) : NOT_SHORT;
+            made = count == 2 && self->exponents != NULL ? by_exponent(self, args) : FALL_BACK;
             if (made == NULL && !PyErr_Occurred() && count == 2) {
                 made = by_operator(self, args, 2);
             }
@@ -98,23 +98,23 @@ method_call(Method *self, PyObject *const *args, size_t flags, PyObject *keyword
             made = done > 0 ? Py_NewRef(args[0]) : NULL;
             break;
         case GET:
-            made = count != 2 ? NOT_SHORT : is_on_xla(args[0]) ? part_on_xla(args[0], args[1]) : part_of(args[0], args[1]);
+            made = count != 2 ? FALL_BACK : is_on_xla(args[0]) ? part_on_xla(args[0], args[1]) : part_of(args[0], args[1]);
             break;
         case SET:
             done = count != 3 ? 0 : is_on_xla(args[0]) ? written_on_xla(args[0], args[1], args[2]) : written(args[0], args[1], args[2]);
             made = done > 0 ? Py_NewRef(Py_None) : NULL;
             break;
         case CONVERT: /* `float(x)`: by NumPy's array */
-            if (count == 1 && is_plain() && (array = live(args[0])) != NULL) {
+            if (count == 1 && mode_is_default() && (array = current_array(args[0])) != NULL) {
                 made = PyObject_CallOneArg(self->infix, array);
                 Py_DECREF(array);
             }
             break;
         case COPY:
-            if (count == 1 && IS_ARRAY(args[0]) && is_plain() && (array = live(args[0])) != NULL) {
+            if (count == 1 && IS_ARRAY(args[0]) && mode_is_default() && (array = current_array(args[0])) != NULL) {
                 if (is_common(PyArray_DESCR((PyArrayObject *)array)) && PyArray_NBYTES((PyArrayObject *)array) < WORTH_IT) {
                     made = PyArray_NewCopy((PyArrayObject *)array, NPY_CORDER);
-                    made = made == NULL ? NULL : wrapped(array_, made);
+                    made = made == NULL ? NULL : new_handle(array_, made);
                 }
                 Py_DECREF(array);
             }

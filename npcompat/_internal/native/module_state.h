@@ -10,8 +10,8 @@ enum {
 /* Classes, a ContextVar and the list with its default, functions, the list of contexts that compilations entered. */
 #define CONNECTIONS(DO)                                                                                                     \
     DO(array) DO(scalar) DO(value) DO(view) DO(extra) DO(key_lens) DO(op) DO(xla_array) DO(mode_variable) DO(default_mode)  \
-    DO(whole) DO(read) DO(failed) DO(on_devices) DO(xla_scalar) DO(x64_scopes) DO(exit_x64_scope) DO(keep) DO(clock) DO(call_errors)     \
-    DO(no_value) DO(direct) DO(node) DO(later) DO(sequence) DO(config) DO(on_host) DO(lens) DO(index_get) DO(index_put)          \
+    DO(slow_path) DO(read) DO(raise_failed) DO(on_devices) DO(xla_scalar) DO(x64_scopes) DO(exit_x64_scope) DO(keep) DO(clock) DO(call_errors)     \
+    DO(no_value) DO(numpy_function) DO(node) DO(later) DO(sequence) DO(config) DO(on_host) DO(lens) DO(index_get) DO(index_put)          \
     DO(index_look) DO(whole_axis) DO(no_axis) DO(new_axis) DO(slice_kind) DO(first) DO(updating) DO(state) DO(traced)             \
     DO(program_cache)
 
@@ -31,11 +31,11 @@ static struct {
     DO(key_lens, key) DO(key_lens, shape) DO(extra, leaf) DO(extra, readonly) DO(extra, version)               \
     DO(extra, layout) DO(extra, grad_handle) DO(op, differentiable) DO(node, op) DO(node, attrs) DO(node, inputs) DO(node, mask)                   \
     DO(node, pullback) DO(node, outputs) DO(node, sequence)                                                                                                       \
-    DO(state, anew) DO(state, given) DO(state, handles) DO(state, payloads) DO(state, places) DO(state, read_only)           \
+    DO(state, recomputable) DO(state, given) DO(state, handles) DO(state, payloads) DO(state, places) DO(state, read_only)           \
     DO(state, unmade) DO(state, values) DO(state, version) DO(traced, alone) DO(traced, key) DO(traced, numpy_dtypes)        \
     DO(traced, op) DO(traced, programs) DO(traced, pure) DO(traced, state) DO(traced, training)                              \
     DO(lens, attrs) DO(lens, get) DO(lens, look) DO(lens, operands) DO(lens, put)                                           \
-    DO(op, ufunc) DO(op, outputs) DO(op, scalars) DO(op, heavy) DO(op, programs) DO(op, rule) DO(op, inputs) DO(op, makes) \
+    DO(op, ufunc) DO(op, outputs) DO(op, scalars) DO(op, prefers_xla) DO(op, programs) DO(op, rule) DO(op, inputs) DO(op, numpy_constructor) \
     DO(program_cache, direct)
 
 #define DECLARE_SLOT(type, name) static Py_ssize_t type##_##name;
@@ -51,14 +51,14 @@ static struct {
 #define SLOT(object, offset) (*(PyObject **)((char *)(object) + (offset)))
 
 static int connected;
-static Py_ssize_t plain_at, records_at, training_at, numpy_dtypes_at, device_at; /* fields of modes */
+static Py_ssize_t is_default_at, only_recording_at, training_at, numpy_dtypes_at, device_at; /* fields of modes */
 /* Where the tables of the backends begin in `ProgramCache.direct`; the first is of our policy of dtypes, the second of NumPy's. */
 static Py_ssize_t xla_programs, host_programs, donating_programs;
 static int binary_op;                        /* the number of the instruction */
 static int only_programs;                    /* a policy of precision holds, of which NumPy's own functions know nothing */
 static PyObject *zero, *one, *no_attrs, *out_keyword;
 static PyObject *default_device_name, *device_name;
-static PyObject *out_name, *dtype_name, *aval_name, *shape_name, *payload_name, *on_host_name, *plain_name, *records_name, *training_name, *numpy_dtypes_name;
+static PyObject *out_name, *dtype_name, *aval_name, *shape_name, *payload_name, *on_host_name, *is_default_name, *only_recording_name, *training_name, *numpy_dtypes_name;
 static PyObject *acquire_name, *release_name;
 
-#define NOT_SHORT NULL /* and no error is set */
+#define FALL_BACK NULL /* and no error is set */

@@ -1,15 +1,15 @@
 /* Making: a part of `_native.c`. */
 
 static PyObject * /* new */
-allocated(PyObject *type)
+new_instance(PyObject *type)
 {
     return ((PyTypeObject *)type)->tp_alloc((PyTypeObject *)type, 0);
 }
 
 static PyObject * /* new; steals the payload */
-valued(PyObject *payload)
+new_value(PyObject *payload)
 {
-    PyObject *value = allocated(value_);
+    PyObject *value = new_instance(value_);
     if (value == NULL) {
         Py_DECREF(payload);
         return NULL;
@@ -21,13 +21,13 @@ valued(PyObject *payload)
 }
 
 static PyObject * /* new; steals the payload */
-wrapped(PyObject *type, PyObject *payload)
+new_handle(PyObject *type, PyObject *payload)
 {
-    PyObject *handle, *value = valued(payload);
+    PyObject *handle, *value = new_value(payload);
     if (value == NULL) {
         return NULL;
     }
-    if ((handle = allocated(type)) == NULL) {
+    if ((handle = new_instance(type)) == NULL) {
         Py_DECREF(value);
         return NULL;
     }
@@ -44,7 +44,7 @@ wrapped_result(PyObject *op, PyObject *payload)
     int has_axes;
     PyObject *found;
     if (SLOT(op, op_scalars) != Py_True) {
-        return wrapped(array_, payload);
+        return new_handle(array_, payload);
     }
     if (IS_NDARRAY(payload)) {
         has_axes = PyArray_NDIM((PyArrayObject *)payload) > 0;
@@ -59,7 +59,7 @@ wrapped_result(PyObject *op, PyObject *payload)
         Py_DECREF(shape);
     }
     if (has_axes) {
-        return wrapped(array_, payload);
+        return new_handle(array_, payload);
     }
     if (IS_NDARRAY(payload) && !is_common(PyArray_DESCR((PyArrayObject *)payload))) {
         PyObject *known = PyObject_CallOneArg(on_devices_, (PyObject *)PyArray_DESCR((PyArrayObject *)payload));
@@ -71,5 +71,5 @@ wrapped_result(PyObject *op, PyObject *payload)
         }
         Py_DECREF(known);
     }
-    return wrapped(scalar_, payload);
+    return new_handle(scalar_, payload);
 }

@@ -1,26 +1,26 @@
 /* Reading: a part of `_native.c`. */
 
-/* The mode, where operators are executed; and whether they are recorded.  NOT_SHORT if anything else happens. */
+/* The mode, where operators are executed; and whether they are recorded.  FALL_BACK if anything else happens. */
 static PyObject * /* new */
 executing_mode(int *records)
 {
     PyObject *mode;
     if (!connected) {
-        return NOT_SHORT;
+        return FALL_BACK;
     }
     if (PyContextVar_Get(mode_variable_, PyList_GET_ITEM(default_mode_, 0), &mode) < 0) {
         return NULL;
     }
-    *records = PyTuple_GET_ITEM(mode, records_at) == Py_True;
-    if (!*records && PyTuple_GET_ITEM(mode, plain_at) != Py_True) {
+    *records = PyTuple_GET_ITEM(mode, only_recording_at) == Py_True;
+    if (!*records && PyTuple_GET_ITEM(mode, is_default_at) != Py_True) {
         Py_DECREF(mode);
-        return NOT_SHORT;
+        return FALL_BACK;
     }
     return mode;
 }
 
 static PyObject * /* new */
-plain_mode(void)
+default_mode_or_null(void)
 {
     int records = 0;
     PyObject *mode = executing_mode(&records);
@@ -31,9 +31,9 @@ plain_mode(void)
 }
 
 static int
-is_plain(void)
+mode_is_default(void)
 {
-    PyObject *mode = plain_mode();
+    PyObject *mode = default_mode_or_null();
     Py_XDECREF(mode);
     return mode != NULL;
 }
@@ -66,22 +66,22 @@ payload_of(PyObject *value)
     return PyObject_GetAttr(value, payload_name); /* lent, or kept by a compiled program */
 }
 
-/* A handle on the host as a NumPy array that sees later writes; NOT_SHORT if it is elsewhere, or looks through more lenses than Python
+/* A handle on the host as a NumPy array that sees later writes; FALL_BACK if it is elsewhere, or looks through more lenses than Python
    leaves in a chain. */
 static PyObject * /* new */
-live(PyObject *handle)
+current_array(PyObject *handle)
 {
     PyObject *lenses[DEEPEST_CHAIN], *view, *found;
     int depth = 0;
     while ((view = SLOT(handle, array__view)) != Py_None) {
         if (depth == DEEPEST_CHAIN) {
-            return NOT_SHORT;
+            return FALL_BACK;
         }
         lenses[depth++] = SLOT(view, view_lens);
         handle = SLOT(view, view_parent);
     }
     if (SLOT(handle, array__value) == NULL) {
-        return NOT_SHORT;
+        return FALL_BACK;
     }
     found = payload_of(SLOT(handle, array__value));
     for (int i = 0; i < depth; i++) {
@@ -97,7 +97,7 @@ live(PyObject *handle)
     }
     if (found != NULL && !IS_NDARRAY(found)) {
         Py_DECREF(found);
-        return NOT_SHORT;
+        return FALL_BACK;
     }
     return found;
 }
@@ -112,7 +112,7 @@ payload_read(PyObject *handle)
     if (SLOT(handle, array__view) == Py_None) {
         return payload_of(SLOT(handle, array__value));
     }
-    if ((found = live(handle)) != NULL || PyErr_Occurred() || (found = read_on_xla(handle)) != NULL || PyErr_Occurred()) {
+    if ((found = current_array(handle)) != NULL || PyErr_Occurred() || (found = read_on_xla(handle)) != NULL || PyErr_Occurred()) {
         return found;
     }
     if ((value = PyObject_CallOneArg(read_, handle)) == NULL) {

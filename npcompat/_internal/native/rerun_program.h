@@ -13,7 +13,7 @@ enum { OF_VALUE = 2, OF_PAYLOAD = 1 }; /* references: of a value from the state 
 
 /* Whether handles hold their values, which nobody else does. */
 static int
-hold(PyObject *handles, PyObject *values)
+values_unshared(PyObject *handles, PyObject *values)
 {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(values); i++) {
         PyObject *value = PyList_GET_ITEM(values, i);
@@ -75,10 +75,10 @@ gather_state(PyObject *state, PyObject **found)
     ask_for_all(SLOT(state, state_handles));
     ask_for_all(SLOT(state, state_values));
     ask_for_all(payloads);
-    ask_for_all(SLOT(state, state_anew));
+    ask_for_all(SLOT(state, state_recomputable));
     ask_for_all(unmade);
     ask_for_all(read_only);
-    if (!hold(SLOT(state, state_handles), SLOT(state, state_values)) || !hold(SLOT(state, state_anew), unmade)) {
+    if (!values_unshared(SLOT(state, state_handles), SLOT(state, state_values)) || !values_unshared(SLOT(state, state_recomputable), unmade)) {
         return 0;
     }
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(unmade); i++) {
@@ -107,10 +107,10 @@ gather_state(PyObject *state, PyObject **found)
 
 /* Keep what a program wrote, and return the array or scalar it made besides: `_Program.finished` where nothing else is left to do. */
 static PyObject * /* new; steals the results */
-kept_but_one(PyObject *kind, PyObject *state, PyObject *results)
+retain_outputs(PyObject *kind, PyObject *state, PyObject *results)
 {
     Py_ssize_t kept = PyTuple_GET_SIZE(results) - 1;
-    PyObject *made = wrapped(kind, Py_NewRef(PyTuple_GET_ITEM(results, kept))), *payloads, *version;
+    PyObject *made = new_handle(kind, Py_NewRef(PyTuple_GET_ITEM(results, kept))), *payloads, *version;
     if (made != NULL && state != Py_None) {
         if ((payloads = PyList_New(kept)) == NULL || (version = PyIter_Next(clock_)) == NULL) {
             Py_XDECREF(payloads);
@@ -128,26 +128,26 @@ kept_but_one(PyObject *kind, PyObject *state, PyObject *results)
     return made;
 }
 
-/* Run a traced program again, on arguments such as those of an earlier call; NOT_SHORT if anything else has to be looked at.  It makes
+/* Run a traced program again, on arguments such as those of an earlier call; FALL_BACK if anything else has to be looked at.  It makes
    one array or scalar, or a tuple of the program's results, which are to be kept and put together. */
 static PyObject * /* new */
 run_again(PyObject *traced, PyObject *args, PyObject *types)
 {
-    PyObject *mode, *state = SLOT(traced, traced_state), *program, *kind, *found = NOT_SHORT, **payloads, *results;
+    PyObject *mode, *state = SLOT(traced, traced_state), *program, *kind, *found = FALL_BACK, **payloads, *results;
     Py_ssize_t given = PyTuple_GET_SIZE(args), reads, count;
     int is_alike, is_pure = SLOT(traced, traced_pure) == Py_True;
-    if (given != PyTuple_GET_SIZE(types) || (mode = plain_mode()) == NULL) {
-        return NOT_SHORT;
+    if (given != PyTuple_GET_SIZE(types) || (mode = default_mode_or_null()) == NULL) {
+        return FALL_BACK;
     }
     is_alike = PyTuple_GET_ITEM(mode, training_at) == SLOT(traced, traced_training) &&
                (PyTuple_GET_ITEM(mode, numpy_dtypes_at) != zero) == (SLOT(traced, traced_numpy_dtypes) != zero);
     Py_DECREF(mode);
     if (!is_alike || (state == Py_None && !is_pure)) {
-        return NOT_SHORT;
+        return FALL_BACK;
     }
     reads = is_pure ? 0 : PyList_GET_SIZE(SLOT(state, state_places));
     if ((count = reads + given) == 0 || (program = PyDict_GetItemWithError(SLOT(traced, traced_programs), SLOT(traced, traced_key))) == NULL) {
-        return NOT_SHORT;
+        return FALL_BACK;
     }
     if ((payloads = PyMem_New(PyObject *, count)) == NULL) {
         return PyErr_NoMemory();
@@ -170,7 +170,7 @@ run_again(PyObject *traced, PyObject *args, PyObject *types)
     kind = SLOT(traced, traced_alone);
     results = found;
     if (found != NULL && PyTuple_CheckExact(found) && kind != Py_None) {
-        results = kept_but_one(kind, state, found);
+        results = retain_outputs(kind, state, found);
     }
     Py_DECREF(program);
     Py_DECREF(state);

@@ -135,7 +135,7 @@ can_take(PyObject *handle, PyObject *other)
     if (other == NULL || PyFloat_CheckExact(other) || (PyLong_CheckExact(other) && is_small(other))) {
         return is_common(PyArray_DESCR(array));
     }
-    if (!IS_OURS(other) || (added = live(other)) == NULL) {
+    if (!IS_OURS(other) || (added = current_array(other)) == NULL) {
         return 0;
     }
     takes = TYPE_NUMBER(added) == number && PyArray_NDIM((PyArrayObject *)added) <= PyArray_NDIM(array);
@@ -148,7 +148,7 @@ can_take(PyObject *handle, PyObject *other)
     return takes;
 }
 
-/* `x1 + x2`, or of one operand, written into the one that is a temporary, as NumPy does it; NOT_SHORT if none is. */
+/* `x1 + x2`, or of one operand, written into the one that is a temporary, as NumPy does it; FALL_BACK if none is. */
 static PyObject * /* new */
 elided(PyObject *op, PyObject *const *args, Py_ssize_t count)
 {
@@ -156,11 +156,11 @@ elided(PyObject *op, PyObject *const *args, Py_ssize_t count)
     for (Py_ssize_t i = 0; taken == NULL && i < count; i++) {
         taken = can_take(args[i], count == 1 ? NULL : args[1 - i]) ? args[i] : NULL;
     }
-    if (taken == NULL || PyErr_Occurred() || !is_plain() || only_programs || !in_expression()) {
+    if (taken == NULL || PyErr_Occurred() || !mode_is_default() || only_programs || !in_expression()) {
         return NULL;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
-        if ((arguments[i] = IS_OURS(args[i]) ? live(args[i]) : Py_NewRef(args[i])) == NULL) {
+        if ((arguments[i] = IS_OURS(args[i]) ? current_array(args[i]) : Py_NewRef(args[i])) == NULL) {
             while (i > 0) {
                 Py_DECREF(arguments[--i]);
             }

@@ -21,7 +21,7 @@ clear_part(Part *part)
 
 /* What an item of a key does with an axis: the length that is left, and where it begins; -1 if it does not fit. */
 static npy_intp
-cut(PyObject *item, npy_intp length, Py_ssize_t *start, Py_ssize_t *step)
+parse_item(PyObject *item, npy_intp length, Py_ssize_t *start, Py_ssize_t *step)
 {
     Py_ssize_t stop;
     int overflow;
@@ -42,21 +42,21 @@ cut(PyObject *item, npy_intp length, Py_ssize_t *start, Py_ssize_t *step)
 static PyObject * /* new */
 cut_of(npy_intp length, Py_ssize_t step)
 {
-    PyObject *cut = PyTuple_New(3);
-    if (cut != NULL) {
-        PyTuple_SET_ITEM(cut, 0, Py_NewRef(slice_kind_));
-        PyTuple_SET_ITEM(cut, 1, PyLong_FromSsize_t(length));
-        PyTuple_SET_ITEM(cut, 2, PyLong_FromSsize_t(step));
+    PyObject *parse_item = PyTuple_New(3);
+    if (parse_item != NULL) {
+        PyTuple_SET_ITEM(parse_item, 0, Py_NewRef(slice_kind_));
+        PyTuple_SET_ITEM(parse_item, 1, PyLong_FromSsize_t(length));
+        PyTuple_SET_ITEM(parse_item, 2, PyLong_FromSsize_t(step));
     }
-    return cut;
+    return parse_item;
 }
 
 /* Take a basic key apart; 0 if that is Python's.  The part is to be cleared in either case. */
 static int
-take_apart(PyObject *shape, PyObject *key, Part *part)
+parse_basic_key(PyObject *shape, PyObject *key, Part *part)
 {
     PyObject *const *items = &key, *spec = NULL, *starts[MOST_ITEMS], *kind;
-    Py_ssize_t count = 1, used = 0, ndim = PyTuple_GET_SIZE(shape), axis = 0, specified = 0, begun = 0, start, step;
+    Py_ssize_t count = 1, used = 0, ndim = PyTuple_GET_SIZE(shape), axis = 0, specified = 0, cache_key_init = 0, start, step;
     int ellipses = 0, done = 0;
     *part = (Part){.is_element = 1};
     if (PyTuple_CheckExact(key)) {
@@ -78,7 +78,7 @@ take_apart(PyObject *shape, PyObject *key, Part *part)
             npy_intp length = item == Py_None ? 1 : PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, axis)), left = length;
             kind = item == Py_None ? new_axis_ : whole_axis_;
             if (PyLong_CheckExact(item) || PySlice_Check(item)) {
-                if ((left = cut(item, length, &start, &step)) < 0) {
+                if ((left = parse_item(item, length, &start, &step)) < 0) {
                     goto failed;
                 }
                 if (PyLong_CheckExact(item)) {
@@ -87,8 +87,8 @@ take_apart(PyObject *shape, PyObject *key, Part *part)
                 else if (start != 0 || step != 1 || left != length) {
                     kind = NULL;
                 }
-                if (kind != whole_axis_ && (starts[begun++] = PyLong_FromSsize_t(start)) == NULL) {
-                    begun--;
+                if (kind != whole_axis_ && (starts[cache_key_init++] = PyLong_FromSsize_t(start)) == NULL) {
+                    cache_key_init--;
                     goto failed;
                 }
             }
@@ -104,10 +104,10 @@ take_apart(PyObject *shape, PyObject *key, Part *part)
         }
     }
     part->attrs = PyTuple_Pack(1, spec);
-    part->starts = PyTuple_New(begun);
+    part->starts = PyTuple_New(cache_key_init);
     done = part->attrs != NULL && part->starts != NULL;
 failed:
-    for (Py_ssize_t i = 0; i < begun; i++) {
+    for (Py_ssize_t i = 0; i < cache_key_init; i++) {
         if (done) {
             PyTuple_SET_ITEM(part->starts, i, starts[i]);
         }
@@ -191,7 +191,7 @@ add_starts(Operands *operands, PyObject *starts)
 }
 
 static PyObject * /* new; a payload */
-got(PyObject *payload, PyObject *attrs, PyObject *starts, int numpy_dtypes)
+xla_getitem(PyObject *payload, PyObject *attrs, PyObject *starts, int numpy_dtypes)
 {
     Operands operands = {.payloads = {Py_NewRef(payload)}, .count = 1};
     PyObject *made = add_starts(&operands, starts) ? run_program(index_get_, &operands, attrs, xla_programs + numpy_dtypes) : NULL;
@@ -199,14 +199,14 @@ got(PyObject *payload, PyObject *attrs, PyObject *starts, int numpy_dtypes)
     return made;
 }
 
-/* The payload of a view of an array on XLA, while nothing is recorded, as `read` does it; NOT_SHORT for other views. */
+/* The payload of a view of an array on XLA, while nothing is recorded, as `read` does it; FALL_BACK for other views. */
 static PyObject * /* new */
 read_on_xla(PyObject *handle)
 {
     PyObject *lens = lens_on_xla(handle), *view = SLOT(handle, array__view), *root, *known, *version, *made, *mode;
     int same;
-    if (lens == NULL || SLOT(view, view_root) != SLOT(view, view_parent) || (mode = plain_mode()) == NULL) {
-        return NOT_SHORT;
+    if (lens == NULL || SLOT(view, view_root) != SLOT(view, view_parent) || (mode = default_mode_or_null()) == NULL) {
+        return FALL_BACK;
     }
     root = SLOT(view, view_root);
     known = SLOT(view, view_cached);
@@ -216,8 +216,8 @@ read_on_xla(PyObject *handle)
         made = same > 0 ? payload_of(known) : NULL;
     }
     else {
-        made = got(owned_on_xla(root), SLOT(lens, lens_attrs), SLOT(lens, lens_operands), PyTuple_GET_ITEM(mode, numpy_dtypes_at) != zero);
-        known = made == NULL ? NULL : valued(Py_NewRef(made));
+        made = xla_getitem(owned_on_xla(root), SLOT(lens, lens_attrs), SLOT(lens, lens_operands), PyTuple_GET_ITEM(mode, numpy_dtypes_at) != zero);
+        known = made == NULL ? NULL : new_value(Py_NewRef(made));
         if (known != NULL) {
             Py_SETREF(SLOT(view, view_cached), known);
             Py_SETREF(SLOT(view, view_version), Py_NewRef(version));
@@ -235,18 +235,18 @@ read_on_xla(PyObject *handle)
 static PyObject * /* new */
 part_on_xla(PyObject *handle, PyObject *key)
 {
-    PyObject *payload = owned_on_xla(handle), *mode = payload == NULL || is_readonly(handle) ? NULL : plain_mode(), *shape, *lens, *made = NULL;
+    PyObject *payload = owned_on_xla(handle), *mode = payload == NULL || is_readonly(handle) ? NULL : default_mode_or_null(), *shape, *lens, *made = NULL;
     Part part;
     if (mode == NULL || (shape = shape_of(payload)) == NULL) {
         Py_XDECREF(mode);
         return NULL;
     }
-    if (take_apart(shape, key, &part)) {
+    if (parse_basic_key(shape, key, &part)) {
         if (part.is_element) {
-            made = got(payload, part.attrs, part.starts, PyTuple_GET_ITEM(mode, numpy_dtypes_at) != zero);
-            made = made == NULL ? NULL : wrapped(scalar_, made);
+            made = xla_getitem(payload, part.attrs, part.starts, PyTuple_GET_ITEM(mode, numpy_dtypes_at) != zero);
+            made = made == NULL ? NULL : new_handle(scalar_, made);
         }
-        else if ((lens = allocated(lens_)) != NULL) {
+        else if ((lens = new_instance(lens_)) != NULL) {
             SLOT(lens, lens_get) = Py_NewRef(index_get_);
             SLOT(lens, lens_put) = Py_NewRef(index_put_);
             SLOT(lens, lens_look) = Py_NewRef(index_look_);
@@ -289,10 +289,10 @@ replaced(PyObject *handle, PyObject *value)
 
 /* Write by a program, while others that write wait. */
 static PyObject * /* new; a payload */
-put_in_turn(PyObject *handle, Operands *operands, PyObject *attrs, PyObject *program)
+xla_setitem_locked(PyObject *handle, Operands *operands, PyObject *attrs, PyObject *program)
 {
     if (!is_own(handle)) {
-        return NOT_SHORT;
+        return FALL_BACK;
     }
     operands->payloads[0] = Py_NewRef(owned_on_xla(handle));
     return call_program(index_put_, program, operands, attrs);
@@ -304,7 +304,7 @@ static int
 put_on_xla(PyObject *handle, PyObject *attrs, PyObject *starts, PyObject *new)
 {
     Operands operands = {.payloads = {NULL, new}, .count = 2};
-    PyObject *mode = is_own(handle) ? plain_mode() : NULL, *key = NULL, *program = NULL, *made, *value, *held, *kind, *error, *trace;
+    PyObject *mode = is_own(handle) ? default_mode_or_null() : NULL, *key = NULL, *program = NULL, *made, *value, *held, *kind, *error, *trace;
     int done = 0;
     if (mode != NULL && (key = PyTuple_Pack(2, attrs, first_)) != NULL && add_starts(&operands, starts)) {
         PyObject *programs = programs_of(index_put_, donating_programs + (PyTuple_GET_ITEM(mode, numpy_dtypes_at) != zero));
@@ -312,8 +312,8 @@ put_on_xla(PyObject *handle, PyObject *attrs, PyObject *starts, PyObject *new)
     }
     if (program != NULL && (held = PyObject_CallMethodNoArgs(updating_, acquire_name)) != NULL) {
         Py_DECREF(held);
-        made = put_in_turn(handle, &operands, attrs, program);
-        done = made != NULL && (value = valued(made)) != NULL && replaced(handle, value);
+        made = xla_setitem_locked(handle, &operands, attrs, program);
+        done = made != NULL && (value = new_value(made)) != NULL && replaced(handle, value);
         PyErr_Fetch(&kind, &error, &trace);
         held = PyObject_CallMethodNoArgs(updating_, release_name);
         Py_XDECREF(held);
@@ -327,7 +327,7 @@ put_on_xla(PyObject *handle, PyObject *attrs, PyObject *starts, PyObject *new)
     Py_XDECREF(program);
     Py_XDECREF(key);
     Py_XDECREF(mode);
-    return done ? 1 : AS_FOUND;
+    return done ? 1 : ERROR_OR_FALL_BACK;
 }
 
 /* Whether an array of a dtype can hold a number for certain. */
@@ -384,12 +384,12 @@ looks_at(PyObject *array, PyObject *handle, Part *part)
 static int
 written_on_xla(PyObject *handle, PyObject *key, PyObject *new)
 {
-    PyObject *payload = is_readonly(handle) || !(is_number(new) || IS_OURS(new)) || !is_plain() ? NULL : owned_on_xla(handle);
+    PyObject *payload = is_readonly(handle) || !(is_number(new) || IS_OURS(new)) || !mode_is_default() ? NULL : owned_on_xla(handle);
     PyObject *shape = payload == NULL ? NULL : shape_of(payload);
     PyObject *dtype = shape == NULL ? NULL : dtype_of(payload), *sent = NULL;
     Part part = {NULL};
     int done = 0;
-    if (dtype != NULL && PyArray_DescrCheck(dtype) && take_apart(shape, key, &part)) {
+    if (dtype != NULL && PyArray_DescrCheck(dtype) && parse_basic_key(shape, key, &part)) {
         done = looks_at(new, handle, &part);
         if (done || PyTuple_GET_SIZE(part.starts) == 0) {
             /* it is written, or all of the array is replaced */
@@ -407,7 +407,7 @@ written_on_xla(PyObject *handle, PyObject *key, PyObject *new)
     clear_part(&part);
     Py_XDECREF(shape);
     Py_XDECREF(dtype);
-    return done == 1 ? 1 : AS_FOUND;
+    return done == 1 ? 1 : ERROR_OR_FALL_BACK;
 }
 
 #define LARGE (1 << 20) /* bytes; see `npcompat/numpy/_operators.py` */
@@ -433,9 +433,9 @@ changed_on_xla(PyObject *op, PyObject *handle, PyObject *other)
     PyObject *operands[2] = {handle, other}, *lens = lens_on_xla(handle), *rare = SLOT(handle, array__extra), *before, *made, *payload;
     int done = 0;
     if (!IS_ARRAY(handle) || SLOT(op, op_outputs) != one || !(is_number(other) || IS_OURS(other)) || is_readonly(handle) ||
-        (rare != Py_None && SLOT(rare, extra_leaf) != Py_None) || !is_plain() || (lens == NULL && owned_on_xla(handle) != NULL && is_large(owned_on_xla(handle))) ||
+        (rare != Py_None && SLOT(rare, extra_leaf) != Py_None) || !mode_is_default() || (lens == NULL && owned_on_xla(handle) != NULL && is_large(owned_on_xla(handle))) ||
         (before = lens == NULL ? Py_XNewRef(owned_on_xla(handle)) : read_on_xla(handle)) == NULL) {
-        return AS_FOUND;
+        return ERROR_OR_FALL_BACK;
     }
     made = applied(op, operands, 2, no_attrs, 0, NULL);
     payload = made == NULL ? NULL : SLOT(SLOT(made, array__value), value_payload);
@@ -449,5 +449,5 @@ changed_on_xla(PyObject *op, PyObject *handle, PyObject *other)
     }
     Py_XDECREF(made);
     Py_DECREF(before);
-    return done == 1 ? 1 : AS_FOUND;
+    return done == 1 ? 1 : ERROR_OR_FALL_BACK;
 }

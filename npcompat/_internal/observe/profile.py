@@ -35,7 +35,7 @@ class Call:
 
     Times are in seconds: `start` since the profile began, `seconds` that it took, without
     `compiling`. `types` are those of the operands. `bytes` is the memory of its results, less that
-    of operands that were donated. `live` is the memory after it of all arrays made in the profile.
+    of operands that were donated. `current_array` is the memory after it of all arrays made in the profile.
     `where` is 'host' or 'xla'; `location` is the user's line, and `call` the function that was
     called there.
     """
@@ -61,7 +61,7 @@ class Profile(Observer):
 
     def __init__(self, compiled: bool) -> None:
         super().__init__(modes.current().observer)
-        self.apart = not compiled
+        self.needs_every_op = not compiled
         self.calls: list[Call] = []
         self.compilations: list[tuple[str, float, float]] = []
         self._begin, self._thread = time.time(), threading.get_native_id()

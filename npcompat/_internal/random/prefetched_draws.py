@@ -106,20 +106,20 @@ def kind_of(op: Op, given: Sequence[Value], attrs: Attrs) -> Any:
 
     Not prefetched are draws with arrays as parameters, draws on devices, and draws while a function
     is traced or observed. Nor are distributions whose numbers are not independent of each other
-    (not `Op.begins`), since a program of another shape rounds them differently. For the same
-    reason, single numbers are not if the operator is not `Op.exact`.
+    (not `Op.prefix_stable`), since a program of another shape rounds them differently. For the same
+    reason, single numbers are not if the operator is not `Op.rounding_independent_of_size`.
     """
     mode = modes.current()
     if (
         "draws" not in fast_path.enabled
-        or not op.begins
+        or not op.prefix_stable
         or mode.trace is not None
         or mode.observer is not None
         or mode.audit is not None
         or not on_host(mode)
     ):
         return None
-    if not op.exact and (attrs[0] is None or math.prod(attrs[0]) == 1):
+    if not op.rounding_independent_of_size and (attrs[0] is None or math.prod(attrs[0]) == 1):
         return None
     payloads = [v.payload for v in given]
     if not SCALARS.issuperset(map(type, payloads)):
@@ -146,7 +146,7 @@ def _several(op: Op) -> Op:
         attrs=op.attrs,
         rule=rule,
         kernels={"jax": compute},
-        heavy=True,
+        prefers_xla=True,
     )
 
 

@@ -22,7 +22,7 @@ from npcompat._internal.core.tensor_type import symbols_in
 from npcompat._internal.dispatch import array_like, execution, handles, late_bound, writes
 from npcompat._internal.dispatch.late_bound import symbols_exist
 from npcompat._internal.dispatch.outside_traces import outside
-from npcompat._internal.dispatch.placement import constant, settled
+from npcompat._internal.dispatch.placement import constant, moved_to_default_device
 from npcompat._internal.random import prefetched_draws, prefix_draws
 
 _substitutes: ContextVar[Mapping[int, "Stream"]] = ContextVar(
@@ -163,12 +163,14 @@ class Stream:
     def _drawn(
         self, op: Op, given: list[Value], attrs: Attrs, key: Handle, counter: Handle
     ) -> Value:
-        longer = prefix_draws.instead(op, given, attrs) if op.begins else None
+        longer = prefix_draws.instead(op, given, attrs) if op.prefix_stable else None
         sample, following = execution.run(
             op, [handles.read(key), handles.read(counter), *given], longer or attrs
         )
         writes.write(counter, following)
-        return settled(sample if longer is None else prefix_draws.beginning(sample, attrs[0]))
+        return moved_to_default_device(
+            sample if longer is None else prefix_draws.beginning(sample, attrs[0])
+        )
 
     def _draw_in_graph(self, op: Op, given: list[Value], attrs: Attrs) -> Value:
         if self is not default:

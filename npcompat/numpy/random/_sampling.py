@@ -35,7 +35,9 @@ def _counted(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     ], (int64, int64)
 
 
-def float_op(name: str, begins: bool = False, exact: bool = False) -> Op:
+def float_op(
+    name: str, prefix_stable: bool = False, rounding_independent_of_size: bool = False
+) -> Op:
     """Declare the operator of a continuous distribution, with kernel `random_<name>`.
 
     The last attributes of the kernel are size and dtype. `begins` promises that each number
@@ -56,8 +58,8 @@ def float_op(name: str, begins: bool = False, exact: bool = False) -> Op:
         rule=_sampled,
         outputs=2,
         kernels={"jax": compute},
-        begins=begins,
-        exact=exact,
+        prefix_stable=prefix_stable,
+        rounding_independent_of_size=rounding_independent_of_size,
     )(compute)
 
 

@@ -145,7 +145,7 @@ def _traced(op: Op, attrs: Attrs) -> Callable[..., Any]:
     """The operator as it is differentiated in a trace: what has many equations is traced, and
     differentiated, once for calls alike.
     """
-    if op.pattern != "opaque" or op.heavy:
+    if op.pattern != "opaque" or op.prefers_xla:
         return function(op, attrs)
     programs = op.programs.table(RECORDED, name, modes.current().numpy_dtypes)
     key = ("traced", attrs)
@@ -209,7 +209,7 @@ def pullback_op(op: Op, attrs: Attrs, mask: tuple[bool, ...], given: tuple[bool,
         variadic=True,
         outputs=sum(mask),
         kernels={"jax": compute},
-        heavy=True,
+        prefers_xla=True,
     )
 
 
@@ -261,5 +261,5 @@ def graph_gradient_op(
         variadic=True,
         outputs=len(leaves),
         kernels={"jax": compute},
-        heavy=True,
+        prefers_xla=True,
     )

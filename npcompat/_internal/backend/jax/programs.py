@@ -92,7 +92,7 @@ def optimized_for_cpu(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]
     """What is compiled for an operator, its equations put as the compiler makes fast programs of
     them, where these may gain by it.
     """
-    return for_cpu(compute) if op.heavy else compute
+    return for_cpu(compute) if op.prefers_xla else compute
 
 
 def _logged(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:

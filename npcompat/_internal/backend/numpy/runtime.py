@@ -94,18 +94,18 @@ def direct(
 
     None if there is none.
     """
-    if op.outputs != 1 or op.heavy or op.only_on_xla:
+    if op.outputs != 1 or op.prefers_xla or op.only_on_xla:
         return None
     named = op.named(attrs)
     casts, out = op.rule(types, named)
     if not isinstance(out, onp.dtype):
         return None
     found = (
-        op.makes(*attrs)
-        if op.makes is not None
+        op.numpy_constructor(*attrs)
+        if op.numpy_constructor is not None
         else None
-        if op.direct is None
-        else op.direct(types, named)
+        if op.numpy_function is None
+        else op.numpy_function(types, named)
     )
     if found is None and all(
         [

@@ -4,7 +4,7 @@ for, and takes no memory before.
 
 import numpy as onp
 import pytest
-from internals import MOST_KNOWN, Unmade
+from internals import MOST_KNOWN, LazyValue
 
 from npcompat import autograd, gluon, np, npx
 
@@ -12,7 +12,7 @@ MUCH = MOST_KNOWN + 1
 
 
 def is_unmade(*arrays):
-    return {type(a._value) for a in arrays} == {Unmade}
+    return {type(a._value) for a in arrays} == {LazyValue}
 
 
 @pytest.fixture(params=[3, MUCH], ids=["little", "much"])

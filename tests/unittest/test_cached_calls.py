@@ -9,10 +9,10 @@ import itertools
 import numpy as onp
 import pytest
 from both_ways import KINDS, NEEDED, Derived, attempted, described, operands
-from internals import REGISTRY, fast_path, remembered
+from internals import REGISTRY, apply_cached, fast_path
 
 from npcompat import autograd, np, npx
-from npcompat.numpy._unbound import remembering
+from npcompat.numpy._unbound import call_cached
 
 REMEMBERED = {
     "sum": [(), (0,), (None, "f8"), ((0, 1),)],
@@ -67,7 +67,7 @@ def remembered_and_again(function, *args, **options):
     """What a function returns that has no calls to remember yet: for a call, for the same, and for
     what it is among others.
     """
-    fresh = remembering(function.__wrapped__)
+    fresh = call_cached(function.__wrapped__)
     return [
         attempted(functools.partial(call, **options), *args) for call in (fresh, fresh, function)
     ]
@@ -160,12 +160,12 @@ def test_what_is_remembered():
     """
     seen = []
 
-    @remembering
+    @call_cached
     def total(a, axis=None):
         seen.append(axis)
-        return remembered(REGISTRY["_npi_sum"], (a,), (axis, None, False, None))
+        return apply_cached(REGISTRY["_npi_sum"], (a,), (axis, None, False, None))
 
-    @remembering
+    @call_cached
     def twice(a):
         return total(a) + total(a)
 
@@ -296,7 +296,7 @@ def test_views_of_what_went_to_xla_are_told_apart_by_their_own_axes():
 
 @NEEDED
 def test_a_function_around_remembers_what_it_returns_only():
-    @remembering
+    @call_cached
     def doubled(a):
         return np.sum(a) * 2
 
@@ -406,12 +406,12 @@ def test_calls_without_array_operands_are_remembered_per_placement_and_dtype_pol
     """
     seen = []
 
-    @remembering
+    @call_cached
     def counted(n, is_operand=False):
         seen.append(n)
         if is_operand:
-            return remembered(REGISTRY["_npi_negative"], (n,), ())
-        return remembered(
+            return apply_cached(REGISTRY["_npi_negative"], (n,), ())
+        return apply_cached(
             REGISTRY["_npi_full"],
             (),
             ((n,), 1, onp.dtype("f8" if npx.is_np_default_dtype() else "f4")),

@@ -85,8 +85,12 @@ python313:
 slow: $(VENV)/ready
 	$(BIN)/python -m pytest -n $(JOBS) -m slow
 
+# Left out: NumPy does not resize arrays while somebody traces the frames that hold them.
+MEASURED := $(wildcard $(addprefix $(TESTS)/test_,views.py indexing.py dispatch.py autograd*.py jit*.py gluon_layers.py \
+	gluon_block.py gluon_trainer.py control_flow.py masked_reads.py memory.py ops.py symbol.py files.py amp.py profile.py audit.py))
+
 coverage: $(VENV)/ready
-	$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow" --cov --cov-report=term tests/unittest
+	$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow" -k "not resiz" --cov --cov-report=term $(MEASURED)
 
 benchmarks: $(VENV)/ready
 	$(BIN)/python -m benchmarks

@@ -27,6 +27,7 @@ from npcompat._internal.core import (
 from npcompat._internal.core.index_spec import FULL, INTEGER, NEWAXIS, SLICE
 from npcompat._internal.dispatch import (
     apply,
+    borrowed_buffers,
     handles,
     late_bound,
     numpy_errors,
@@ -43,6 +44,7 @@ def connect_core() -> None:
     """Fill what rooms of the core fill; called once, before public functions are declared."""
     late_bound.class_of_results = subclasses.results
     late_bound.recorder = tape.record
+    fast_path.late_bound_export.append(borrowed_buffers.export)
     _connect_fast_path()
 
 
@@ -108,6 +110,10 @@ def _connect_fast_path() -> None:
         numpy_function=apply.numpy_function,
         raise_failed=apply.raise_failed,
         call_errors=numpy_errors.CALL_ERRORS,
+        # memory that others look into
+        borrowed_value=handle.BorrowedValue,
+        export=borrowed_buffers.export,
+        take_back=borrowed_buffers.take_back,
         program_cache=program_cache.ProgramCache,
         xla_programs=program_cache.position(program_cache.FORWARD, xla.name),
         host_programs=program_cache.position(program_cache.FORWARD, host.name),

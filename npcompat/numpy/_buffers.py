@@ -6,7 +6,8 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.core.handle import Handle, extra, root_of
-from npcompat._internal.dispatch import array_like, handles
+from npcompat._internal.dispatch import handles
+from npcompat._internal.dispatch.borrowed_buffers import over_memory
 from npcompat._internal.indexing import lens
 from npcompat.numpy._typing import Order
 
@@ -120,25 +121,9 @@ def over(
     strides: Any,
     order: Order,
 ) -> Any:
-    """Create the array of `ndarray(buffer=)`: a view of an array, or a read-only copy of bytes.
-
-    A copy of bytes is safe because bytes never change.
-
-    Raises
-    ------
-    NotImplementedError
-        For memory that others may change.
-    """
+    """Create the array of `ndarray(buffer=)`: a view of an array, or over other memory."""
     if not isinstance(buffer, Handle):
-        host = onp.ndarray(shape, dtype, buffer, offset, strides, order)
-        if host.flags.writeable:
-            raise NotImplementedError(
-                f"ndarray(buffer=): the memory of a {type(buffer).__name__} is not shared; "
-                "np.frombuffer copies it"
-            )
-        made = array_like.array_of(host.copy("K"))
-        made.setflags(write=False)
-        return made
+        return over_memory(onp.ndarray(shape, dtype, buffer, offset, strides, order))
     ours: Any = buffer
     # Raise NumPy's error if this is impossible.
     wanted = onp.ndarray(shape, dtype, handles.layout(ours), offset, strides, order)

@@ -13,6 +13,7 @@ from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import MOST_AXES, operator
 from npcompat._internal.dispatch import array_like, handles, late_bound
 from npcompat._internal.dispatch.apply import apply
+from npcompat._internal.dispatch.borrowed_buffers import over_memory
 from npcompat._internal.dispatch.devices import as_device, moved
 from npcompat._internal.dispatch.memory_layout import in_c_order
 from npcompat._internal.dispatch.placement import new_value, on_host
@@ -171,6 +172,8 @@ def _converted(
         if isinstance(given, Handle):
             a, copy = given, None  # its `__array__` received `copy`
     if not isinstance(a, Handle):
+        if not copy and device is None and (memory := _memory_of(a, dtype, order)) is not None:
+            return over_memory(memory)
         if copy is False:
             raise ValueError(
                 "Unable to avoid copy while creating an array as requested: the array-like is not "
@@ -218,6 +221,30 @@ def _converted(
             f"{order!r}"
         )
     return inherit(copy_of(a, order), a)
+
+
+_WITHOUT_MEMORY = frozenset((list, tuple, int, float, bool, complex, dict, set))
+
+
+def _memory_of(a: Any, dtype: Any, order: Order) -> onp.ndarray[Any, Any] | None:
+    """Return the memory of an object with the buffer protocol that is no array, as an array.
+
+    None if it has none, or if a cast or another order needs a copy.
+    """
+    kind = type(a)
+    if (
+        kind in _WITHOUT_MEMORY
+        or isinstance(a, onp.ndarray | onp.generic | bytes | str)
+        or hasattr(kind, "__array__")
+        or hasattr(kind, "__array_interface__")
+    ):
+        return None
+    try:
+        found = onp.asarray(memoryview(a))
+    except (TypeError, ValueError):
+        return None
+    wanted = onp.asarray(found, dtype, order=order)
+    return found if wanted is found else None
 
 
 def _given_by(a: Any, dtype: Any, copy: bool | None) -> Any:
@@ -330,9 +357,9 @@ def copy(a: ArrayLike, order: Order = "K", subok: bool = False) -> "ndarray":
 def frombuffer(
     buffer: Any, dtype: DTypeLike = None, count: int = -1, offset: int = 0, *, like: Any = None
 ) -> "ndarray":
-    """Create a 1-d array from a buffer of bytes, copied.
+    """Create a 1-d array over the memory of a buffer, which each side can write.
 
-    It is read-only if the buffer is, and cannot be made writeable.
+    It is read-only if the buffer is. On XLA it is a copy.
 
     Examples
     --------
@@ -343,10 +370,7 @@ def frombuffer(
         return made
     # Not the default float: the bytes hold float64, as in NumPy.
     wanted = onp.float64 if dtype is float or dtype is None else dtypes.canonical(dtype)
-    host = onp.frombuffer(buffer, wanted, count, offset)
-    made = array_like.array_of(host.copy())
-    made.setflags(write=host.flags.writeable)
-    return made if host.flags.writeable else made[...]
+    return over_memory(onp.frombuffer(buffer, wanted, count, offset))
 
 
 @unbound

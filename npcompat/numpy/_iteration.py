@@ -218,7 +218,7 @@ class _Operands:
         if isinstance(given, Handle) or host is given:
             return given if host is self.hosts[i] else host
         if i not in self._made:
-            made = self._made[i] = lent_array(host)
+            made = self._made[i] = lent_array(host, escaped=True)
             self._lent.append((made, made._value))
         return self._made[i]
 

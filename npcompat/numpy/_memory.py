@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as onp
 
 from npcompat._internal.core import dtypes
-from npcompat._internal.core.handle import Handle, View, extra
+from npcompat._internal.core.handle import BorrowedValue, Handle, View, extra, root_of
 from npcompat._internal.core.op import as_shape
 from npcompat._internal.dispatch import array_like, handles, late_bound, writes
 from npcompat._internal.dispatch.placement import constant
 from npcompat._internal.dispatch.subclasses import instance, is_subclass
 from npcompat._internal.indexing import lens
+from npcompat._internal.native import fast_path
 from npcompat.numpy import _buffers
 from npcompat.numpy._typing import ArrayLike, DTypeLike
 
@@ -43,13 +44,20 @@ class Memory(Handle):
 
     @property
     def data(self) -> memoryview:
-        """Read-only memoryview of the current values."""
-        return _unwritten(self).data
+        """Memoryview of the memory, which each side can write where `numpy.asarray` can."""
+        if type(self) is late_bound.scalar:
+            return handles.to_host(self).data.toreadonly()
+        return memoryview(fast_path.export(self))
 
     @property
     def ctypes(self) -> Any:
-        """NumPy's `ctypes` object: address of the current values (read-only), shape, strides."""
-        return _unwritten(self, _Held).ctypes
+        """NumPy's `ctypes` object: address, shape and strides of the memory.
+
+        The address is that of the memory for as long as the object is in use.
+        """
+        if type(self) is late_bound.scalar:
+            return handles.to_host(self).ctypes
+        return fast_path.export(self).ctypes
 
     def _look_through(self: Any, look: lens.Lens) -> None:
         """Become a view of this view's former self through a lens."""
@@ -148,6 +156,11 @@ class Memory(Handle):
         shape = _shape(new_shape)
         if any(n < 0 for n in shape):
             raise ValueError("negative dimensions not allowed")
+        if type(root_of(self)._value) is BorrowedValue:
+            raise BufferError(
+                "cannot resize this array: something made by numpy.asarray(), memoryview() or "
+                "DLPack looks into its memory"
+            )
         if math.prod(shape) != self.size:
             if self._view is not None:
                 raise ValueError("cannot resize this array: it does not own its data")
@@ -212,22 +225,6 @@ class Memory(Handle):
 def _shape(shape: tuple[Any, ...]) -> tuple[int, ...]:
     """Return a shape that is given as one argument or as several."""
     return as_shape(shape[0] if len(shape) == 1 else shape)
-
-
-class _Held(onp.ndarray[Any, Any]):
-    """NumPy array that keeps alive the array whose values it shows."""
-
-    source: Handle
-
-
-def _unwritten(
-    handle: Handle, kind: type[onp.ndarray[Any, Any]] = onp.ndarray
-) -> onp.ndarray[Any, Any]:
-    shared = handles.to_host(handle).view(kind)
-    shared.flags.writeable = False
-    if isinstance(shared, _Held):
-        shared.source = handle
-    return shared
 
 
 __all__ = ["Memory"]

@@ -1,6 +1,7 @@
 """The public array class: NumPy's methods on the mutable handle."""
 
 from collections.abc import Iterator
+from pickle import PickleBuffer
 from typing import Any, cast
 
 import numpy as onp
@@ -9,7 +10,7 @@ from numpy._globals import _CopyMode
 from npcompat._internal.autograd import backward, tape
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import dtypes, modes
-from npcompat._internal.core.handle import Value, extra, root_of
+from npcompat._internal.core.handle import Value, extra, payload_now, root_of
 from npcompat._internal.core.op import as_shape
 from npcompat._internal.dispatch import array_like, devices, handles, writes
 from npcompat._internal.dispatch.apply import apply, apply_cached
@@ -59,7 +60,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
     def shape(self) -> tuple[int, ...]:
         """Length of each axis."""
         if self._view is None:
-            found: tuple[int, ...] = self._value.payload.shape
+            found: tuple[int, ...] = payload_now(self._value).shape
             return found
         try:
             return handles.layout(self).shape
@@ -89,7 +90,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         Setting it reinterprets the bytes as elements of another type, as `view` does.
         """
         if self._view is None:
-            return onp.dtype(self._value.payload.dtype)
+            return onp.dtype(payload_now(self._value).dtype)
         try:
             return handles.layout(self).dtype
         except TracedValueError:
@@ -282,6 +283,16 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     def __str__(self) -> str:
         return _printing.array_str(self)
+
+    def __reduce_ex__(self, protocol: Any, /) -> Any:
+        if protocol >= 5 and type(self) is ndarray and self.dtype.isbuiltin == 1:
+            memory = fast_path.export(self)
+            if memory.flags.forc and not memory.dtype.hasobject and memory.dtype.kind not in "Mm":
+                order = "C" if memory.flags.c_contiguous else "F"
+                octets = PickleBuffer(memory if order == "C" else memory.T)
+                described = octets, memory.dtype, memory.shape, order
+                return _from_pickled, described
+        return self.__reduce__()
 
     def __reduce__(self) -> tuple[Any, ...]:
         host = handles.to_host(self)
@@ -538,7 +549,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         return self.round(ndigits or 0)
 
 
-class ndarray(InPlaceOperators, Array):
+class ndarray(InPlaceOperators, Array, fast_path.Buffered):
     """N-dimensional array: NumPy's interface over a backend.
 
     Slices, transposes and reshapes are views, writing is in place, and every operation can be
@@ -602,6 +613,17 @@ class ndarray(InPlaceOperators, Array):
             # Without a buffer the offset is ignored, as in NumPy.
             made = in_order(array_like.array_of(host), check_c_or_f(order))
         return made if cls is ndarray else instance(made, cls, None)
+
+
+fast_path.answer_attributes(Array)
+
+
+def _from_pickled(
+    memory: Any, dtype: onp.dtype[Any], shape: tuple[int, ...], order: Order
+) -> "ndarray":
+    """Make an array of pickled bytes, copied: who unpickles may keep the buffer and write it."""
+    host = onp.frombuffer(memory, dtype).reshape(shape, order=order)  # type: ignore[arg-type]
+    return array_like.array_of(host.copy(order))
 
 
 def _from_host(array: onp.ndarray[Any, Any], kind: type | None = None) -> ndarray:

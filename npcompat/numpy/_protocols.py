@@ -10,10 +10,11 @@ import numpy as onp
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import modes
 from npcompat._internal.core.dtypes import default_float
-from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import handles, late_bound, writes
+from npcompat._internal.core.handle import Handle, payload_now
+from npcompat._internal.dispatch import borrowed_buffers, handles, late_bound
 from npcompat._internal.dispatch.devices import Device, as_device, current_device
 from npcompat._internal.dispatch.placement import constant, new_value, on_host
+from npcompat._internal.native import fast_path
 from npcompat._internal.support.errors import AddressNotImplementedError
 from npcompat.numpy._creation import placed_on
 from npcompat.numpy._host_arrays import as_numpys, by_numpy
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray
 
 _NO_ADDRESS = (
-    "the memory of an array moves when it is written, so that it has no address; take "
-    "that of `a.asnumpy()`"
+    "an array that is recorded, traced or on XLA has no address, since its memory moves when it is "
+    "written, nor has one of a dtype that buffers can't describe; take that of `a.asnumpy()`"
 )
 API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
@@ -84,24 +85,36 @@ class Protocols(Handle):
         return int(handles.to_host(self))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> onp.ndarray[Any, Any]:
-        host = handles.to_host(self)
-        if dtype is not None and host.dtype != dtype:
+        if dtype is not None and self.dtype != dtype:
             if copy is False:
                 raise ValueError("Unable to avoid copy while creating an array as requested.")
-            return host.astype(dtype)
-        if copy is False:
-            shared = host.view()
-            shared.flags.writeable = False
-            return shared
-        return onp.array(host)
+            return handles.to_host(self).astype(dtype)
+        if copy or type(self) is late_bound.scalar:
+            return onp.array(handles.to_host(self))
+        found: onp.ndarray[Any, Any] = fast_path.export(self)
+        return found
 
     @property
-    def __array_interface__(self) -> NoReturn:
-        raise AddressNotImplementedError(f"__array_interface__: {_NO_ADDRESS}")
+    def __array_interface__(self) -> dict[str, Any]:
+        """Description of the memory by NumPy's protocol.
+
+        Nothing says when an address is no longer used, so the memory is lent for as long as the
+        array lives.
+        """
+        if type(self) is late_bound.scalar:
+            numpys: dict[str, Any] = handles.to_host(self)[()].__array_interface__
+            return numpys
+        if not fast_path.has_buffers:  # NumPy would ask for it before `__array__`
+            raise AddressNotImplementedError(_NO_ADDRESS)
+        found = borrowed_buffers.pinned(self)
+        if found is None:
+            raise AddressNotImplementedError(_NO_ADDRESS)
+        return found.__array_interface__
 
     @property
     def __array_struct__(self) -> NoReturn:
-        raise AddressNotImplementedError(f"__array_struct__: {_NO_ADDRESS}")
+        # NumPy asks for it before `__array__`, which gives memory back when it is no longer used.
+        raise AddressNotImplementedError("__array_struct__: use the buffer protocol")
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType:
         """Return the array API namespace: `npcompat.numpy`."""
@@ -120,11 +133,12 @@ class Protocols(Handle):
         dl_device: Any = None,
         copy: bool | None = None,
     ) -> Any:
-        """Return a DLPack capsule of the values.
+        """Return a DLPack capsule of the memory.
 
-        The memory is read-only. Consumers that do not know such memory get a copy.
+        Each side sees the other's writes where `numpy.asarray` would give such memory. Else it is
+        read-only, and consumers that do not know such memory get a copy.
         """
-        payload = handles.read(self).payload
+        payload = payload_now(self._value) if self._view is None else handles.read(self).payload
         if xla.is_tracer(payload):
             raise handles.traced_value_error()
         if not isinstance(payload, onp.ndarray):
@@ -138,20 +152,11 @@ class Protocols(Handle):
                 raise BufferError(
                     f"__dlpack__(dl_device={dl_device}): the array can't go to this device: {error}"
                 ) from error
-        shared = payload.view()
-        shared.flags.writeable = False
-        # Unversioned capsules have no read-only flag.
-        if max_version is None or tuple(max_version) < (
-            1,
-            0,
-        ):
-            own = (
-                writes.buffer(self)
-                if copy is False and not (self._extra is not None and self._extra.readonly)
-                else None
-            )
-            shared = own if own is not None else shared if copy is False else payload.copy()
-        return shared.__dlpack__(
+        memory: Any = payload if type(self) is late_bound.scalar else fast_path.export(self)
+        unversioned = max_version is None or tuple(max_version) < (1, 0)
+        if unversioned and not memory.flags.writeable and copy is not False:
+            memory = memory.copy()  # such capsules have no flag for memory that is read-only
+        return memory.__dlpack__(
             stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
         )
 
@@ -260,8 +265,9 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> "
     Parameters
     ----------
     x : object with ``__dlpack__`` and ``__dlpack_device__``
-        An array of NumPy, torch, JAX or any library that speaks DLPack. It must not be written
-        while the new array is in use; writing the new one does not change it.
+        An array of NumPy, torch, JAX or any library that speaks DLPack. Each side sees the
+        other's writes if the new array is on the host and this one may be written. On XLA, it
+        must not be written while the new array is in use; writing the new one does not change it.
     device : Device or str, optional
         Device of the values.
     copy : bool, optional
@@ -289,7 +295,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> "
         if mode.trace is not None:
             raise NotImplementedError("from_dlpack in a compiled function: make the array outside")
         if on_host(mode):
-            return handles.wrap(constant(onp.from_dlpack(x, copy=copy)))
+            found = onp.from_dlpack(x, copy=copy)
+            return handles.wrap(constant(found)) if copy else borrowed_buffers.over_memory(found)
         payload = xla.from_dlpack(x, copy)
         if mode.device is not None and xla.device_of(payload) != mode.device:
             if copy is False:

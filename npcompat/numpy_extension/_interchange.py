@@ -7,9 +7,9 @@ import numpy as onp
 from npcompat import numpy as np
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import writes
 from npcompat._internal.dispatch.pending_errors import raise_pending
 from npcompat._internal.dispatch.placement import on_host
+from npcompat._internal.native import fast_path
 from npcompat.numpy._ndarray import ndarray
 
 
@@ -87,9 +87,8 @@ def to_dlpack_for_read(data: Any) -> object:
 def to_dlpack_for_write(data: Any) -> object:
     """Export an array as a writable DLPack capsule.
 
-    Writes through it change the array, until the array is written itself. Earlier results of the
-    array must not be differentiated afterwards. Only for arrays on the host: values on XLA are
-    immutable, and raise NotImplementedError.
+    Each side sees the other's writes for as long as the capsule, or what was made of it, lives.
+    Only for arrays on the host: values on XLA are immutable, and raise NotImplementedError.
 
     Parameters
     ----------
@@ -103,11 +102,11 @@ def to_dlpack_for_write(data: Any) -> object:
     ...     npx.from_dlpack(npx.to_dlpack_for_write(x))
     array([0., 0., 0.])
     """
-    memory = writes.buffer(_checked("to_dlpack_for_write", data))
-    if memory is None:
+    memory = fast_path.export(_checked("to_dlpack_for_write", data))
+    if not memory.flags.writeable:
         raise NotImplementedError(
-            "to_dlpack_for_write: values on XLA can't be written; use npx.backend('numpy'), or "
-            "to_dlpack_for_read"
+            "to_dlpack_for_write: the array is on XLA, recorded or read-only, so that others can't "
+            "write it; use npx.backend('numpy'), or to_dlpack_for_read"
         )
     return memory.__dlpack__()
 

@@ -27,7 +27,7 @@ from npcompat._internal.compile.trace import Trace
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.fusion_groups import Step, groups
 from npcompat._internal.core.graph_node import Node
-from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.core.handle import BorrowedValue, Handle, Value
 from npcompat._internal.core.op import REGISTRY, Kernel, from_function, operator
 from npcompat._internal.core.op_kinds import (
     binary,

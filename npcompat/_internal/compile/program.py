@@ -18,7 +18,7 @@ from npcompat._internal.compile.capture import capture
 from npcompat._internal.compile.guards import ATTRIBUTE, Guard, Watch
 from npcompat._internal.compile.trace import Trace
 from npcompat._internal.core import modes, program_lock
-from npcompat._internal.core.handle import Handle, Value, root_of
+from npcompat._internal.core.handle import BorrowedValue, Handle, Value, root_of
 from npcompat._internal.core.retained_outputs import RetainedOutputs
 from npcompat._internal.dispatch import execution, late_bound, memory_layout, ownership, writes
 from npcompat._internal.dispatch import handles as _handles
@@ -245,21 +245,25 @@ class Program:
         values = [h._value for h in self.reads]
         if mode.backend == "auto":
             _stay_on_xla(values, mode, found.op.name)
-        values += [h._value if h._view is None else _apart(_handles.read(h)) for h in call.inputs]
+        values += map(_argument, call.inputs)
         payloads = [v.payload for v in values]
         if self.donated:
             ownership.release(values, payloads, self.given)
         results = execution.execute(self.op, payloads, self.donated)
         outputs, changed, written, flags = found.split(results)
-        self.state = RetainedOutputs(
-            found.written,
-            _laid_out(found.written, written),
-            found.given,
-            _beside(results, found.recomputable, mode),
-            self.read_only,
-            self.places,
-            type(results[0]) if results else None,
-        )
+        if any([type(h._value) is BorrowedValue for h in self.writes]):
+            self.state = None
+            self._write_through(written, results, mode)
+        else:
+            self.state = RetainedOutputs(
+                found.written,
+                _laid_out(found.written, written),
+                found.given,
+                _beside(results, found.recomputable, mode),
+                self.read_only,
+                self.places,
+                type(results[0]) if results else None,
+            )
         for i, payload in zip(found.changed, changed, strict=True):
             writes.write(call.inputs[i], Value(payload))
         if flags:
@@ -268,12 +272,21 @@ class Program:
             [Value(p) for p in outputs], call.inputs, call.handles, call.number_leaves
         )
 
+    def _write_through(
+        self, written: Sequence[Any], results: Sequence[Any], mode: modes.Mode
+    ) -> None:
+        """Write what a run wrote where it is: others look into the memory of some arrays."""
+        for handle, payload in zip(self.captured.written, written, strict=True):
+            writes.write(handle, Value(payload))
+        for handle, make in _beside(results, self.captured.recomputable, mode):
+            writes.write(handle, Value(make()))
+
     def _recorded(self, call: Call) -> Any:
         """Run the program as one operation of a graph."""
         self._check_writeable()
         found = self.captured
         values = [_handles.read(h) for h in self.reads]
-        values += [h._value if h._view is None else _apart(_handles.read(h)) for h in call.inputs]
+        values += map(_argument, call.inputs)
         results = execution.run(self.op, values)
         outputs, changed, written, flags = found.split(
             (results,) if found.op.outputs == 1 else results
@@ -320,9 +333,15 @@ def _on_xla(make: Callable[[], Any], device: Any) -> Any:
         return xla.asarray(make(), device)
 
 
-def _apart(value: Value) -> Value:
-    """The value as one that no view keeps, whose buffer may not be given away."""
-    return Value(value.payload, value.node, value.index)
+def _argument(handle: Handle) -> Value:
+    """The value of an argument; that of a view is one that it does not keep, so that its buffer may
+    not be given away.
+    """
+    value = handle._value if handle._view is None else None
+    if value is None or type(value) is BorrowedValue:
+        value = _handles.read(handle)
+        return Value(value.payload, value.node, value.index)
+    return value
 
 
 def _stay_on_xla(values: Sequence[Value], mode: modes.Mode, name: str) -> None:
@@ -330,5 +349,5 @@ def _stay_on_xla(values: Sequence[Value], mode: modes.Mode, name: str) -> None:
     there at each call.
     """
     for value in values:
-        if type(value.payload) is onp.ndarray:
+        if type(value) is not BorrowedValue and type(value.payload) is onp.ndarray:
             value.payload = transfer_to_xla(value.payload, mode, name)

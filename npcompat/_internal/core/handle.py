@@ -31,23 +31,36 @@ class Value:
 
 
 class BorrowedValue(Value):
-    """The value of a handle whose buffer on the host is lent to somebody who writes it.
+    """The value of a handle whose buffer on the host is lent to somebody who may write it.
 
-    See `npcompat/_internal/dispatch/borrowed_buffers.py`.
+    See `npcompat/_internal/dispatch/borrowed_buffers.py`. Whoever asks for the payload gets a copy,
+    which nobody writes.
 
-    Whoever asks for the payload gets a copy, which nobody writes.
+    Attributes
+    ----------
+    buffer : numpy.ndarray
+        The memory itself: to look at and to write, not to keep.
+    users : int
+        How many have borrowed it.
+    escaped : bool
+        True if one who has given it back may still write it.
     """
 
-    __slots__ = ("buffer", "users")
+    __slots__ = ("buffer", "escaped", "users")
 
     def __init__(self, buffer: onp.ndarray[Any, Any], node: Any = None) -> None:
-        self.buffer, self.users = buffer, 0
+        self.buffer, self.users, self.escaped = buffer, 0, False
         self.node, self.index = node, 0
 
     @property
     def payload(self) -> Any:
         """The elements as they are now."""
         return self.buffer.copy(order="K")
+
+
+def payload_now(value: Value) -> Any:
+    """The payload, to be looked at now and not kept: memory that is lent is not copied."""
+    return value.payload if type(value) is not BorrowedValue else value.buffer
 
 
 class View:

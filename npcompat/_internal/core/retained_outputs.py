@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
-from npcompat._internal.core.handle import Handle, Value, bump_version, clock, extra
+from npcompat._internal.core.handle import BorrowedValue, Handle, Value, bump_version, clock, extra
 
 _slot: Any = Value.__dict__["payload"]
 _count = sys.getrefcount
@@ -80,6 +80,8 @@ def materialize(value: Value) -> None:
 def version_of(root: Handle) -> int:
     """A number that is another one whenever the handle was written."""
     value = root._value
+    if type(value) is BorrowedValue:
+        return next(clock)  # somebody else may have written it since
     return value.version if type(value) is RetainedValue else extra(root).version
 
 

@@ -9,7 +9,15 @@ import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import dtypes, modes
-from npcompat._internal.core.handle import Extra, Handle, Value, View, extra
+from npcompat._internal.core.handle import (
+    BorrowedValue,
+    Extra,
+    Handle,
+    Value,
+    View,
+    extra,
+    payload_now,
+)
 from npcompat._internal.core.op import Op
 from npcompat._internal.core.protocols import TraceLike
 from npcompat._internal.core.retained_outputs import version_of
@@ -76,6 +84,8 @@ def read(handle: Handle) -> Value:
         trace = modes.current().trace
         if trace is None:
             value = handle._value
+            if type(value) is BorrowedValue:  # the elements as they are now
+                return Value(value.payload, value.node, value.index)
             return value if not traced_now else _untraced(handle, value)
         return trace.read(handle)
     if view.depth == 1:
@@ -137,7 +147,7 @@ def current_array(handle: Handle) -> Any:
     while (view := handle._view) is not None:
         lenses.append(view.lens)
         handle = view.parent
-    found = handle._value.payload
+    found = payload_now(handle._value)
     if type(found) is not onp.ndarray or modes.current().trace is not None:
         return None
     while lenses:
@@ -218,7 +228,7 @@ def layout(handle: Handle) -> onp.ndarray[Any, Any]:
     if rare.layout is None:
         view = handle._view
         if view is None:
-            payload = handle._value.payload
+            payload = payload_now(handle._value)
             known = type(payload) is onp.ndarray  # (while a function is compiled)
             rare.layout = (
                 memory_layout.stand_in(payload)

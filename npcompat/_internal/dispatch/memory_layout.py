@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.core.handle import Handle, extra
+from npcompat._internal.core.handle import Handle, extra, payload_now
 from npcompat._internal.dispatch.placement import new_value
 
 Array = onp.ndarray[Any, Any]
@@ -22,13 +22,13 @@ def in_c_order(handle: Handle) -> bool:
     """
     if handle._view is not None or (handle._extra is not None and handle._extra.layout is not None):
         return False
-    payload = handle._value.payload
+    payload = payload_now(handle._value)
     return type(payload) is not onp.ndarray or payload.flags.c_contiguous
 
 
 def note(handle: Handle) -> None:
     """Keep the order of an array that owns its elements, before they go where no payload says it."""
-    payload = handle._value.payload
+    payload = payload_now(handle._value)
     if type(payload) is onp.ndarray and not payload.flags.c_contiguous:
         rare = extra(handle)
         if (

@@ -48,13 +48,18 @@ def _replace(handle: Handle, value: Value) -> None:
         )
     if rare is not None:
         bump_version(handle)
-        if (
-            type(handle._value) is BorrowedValue
-            and value.node is None
-            and value.payload.shape == handle._value.buffer.shape
-        ):
-            handle._value.buffer[...] = host_payload(value)
-            return
+        if type(handle._value) is BorrowedValue and mode.trace is None:
+            lent = handle._value
+            if value.node is None and value.payload.shape == lent.buffer.shape:
+                lent.buffer[...] = host_payload(value)
+                return
+            if not lent.escaped:
+                raise BufferError(
+                    "the array's memory is lent: something made by numpy.asarray(), memoryview() "
+                    "or DLPack still looks into it, and would not see "
+                    + ("what is recorded here" if value.node is not None else "another shape")
+                    + "; delete that first, or write into a copy"
+                )
         if rare.leaf is not None and value.node is None and not mode.recording:
             value = new_value(value.payload, rare.leaf)
     if type(value.payload) is onp.ndarray:
@@ -159,7 +164,9 @@ def buffer(handle: Handle, *operands: Value) -> Any:
     """
     view = handle._view
     root = handle if view is None else view.root
-    if type(root._value.payload) is not onp.ndarray:
+    value = root._value
+    borrowed = type(value) is BorrowedValue
+    if not borrowed and type(value.payload) is not onp.ndarray:
         return None
     mode = _current_mode(_default_mode[0])
     if not mode.is_default and (
@@ -174,9 +181,10 @@ def buffer(handle: Handle, *operands: Value) -> Any:
             return None
     if mode.recording and root._value.node is not None:
         return None
+    if borrowed:
+        return lent_view(handle)
+    del value
     if root._value.payload.base is not None or not _unshared(root):
-        if type(root._value) is BorrowedValue:
-            return lent_view(handle)
         root._value = Value(
             _copied("held elsewhere, when it is written", root._value.payload, _keeping_layout)
         )

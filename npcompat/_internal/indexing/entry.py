@@ -8,7 +8,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.core import modes
-from npcompat._internal.core.handle import Handle, Value, root_of
+from npcompat._internal.core.handle import Handle, Value, payload_now, root_of
 from npcompat._internal.core.index_spec import FULL, indexed_shape
 from npcompat._internal.dispatch import handles, writes
 from npcompat._internal.dispatch.apply import apply
@@ -24,7 +24,9 @@ _current_mode, _default_mode = modes._MODE.get, modes._process_default
 def getitem(handle: Any, key: Any) -> Any:
     """`handle[key]`."""
     if _current_mode(_default_mode[0]).is_default:
-        array = handle._value.payload if handle._view is None else handles.current_array(handle)
+        array = (
+            payload_now(handle._value) if handle._view is None else handles.current_array(handle)
+        )
         if type(array) is onp.ndarray and (found := host.get(handle, array, key)) is not None:
             return found
     starts = element(key, handle.shape)
@@ -56,7 +58,7 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
     mode = modes.current()
     if (
         mode.may_touch_host_buffers
-        and type(root_of(handle)._value.payload) is not XLA_ARRAY
+        and type(payload_now(root_of(handle)._value)) is not XLA_ARRAY
         and host.put(handle, key, new, mode.is_default)
     ):
         return

@@ -11,7 +11,7 @@ import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import dtypes, modes
-from npcompat._internal.core.handle import Handle, Value, View, extra, root_of
+from npcompat._internal.core.handle import Handle, Value, View, extra, payload_now, root_of
 from npcompat._internal.dispatch import array_like, handles, late_bound, writes
 from npcompat._internal.dispatch.pending_errors import raise_pending
 from npcompat._internal.dispatch.placement import SCALARS, XLA_ARRAY, host_payload
@@ -230,7 +230,7 @@ def _small(handle: Any) -> Any:
     mode = modes.current()
     if not mode.is_default or mode.audit is not None:
         return None
-    payload = root_of(handle)._value.payload
+    payload = payload_now(root_of(handle)._value)
     if (
         type(payload) is not XLA_ARRAY
         or payload.size > _SMALL

@@ -12,7 +12,7 @@ import numpy as onp
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import modes
 from npcompat._internal.core.dtypes import Resolution, Type, strong
-from npcompat._internal.core.handle import Extra, Handle, View, extra
+from npcompat._internal.core.handle import Extra, Handle, View, extra, payload_now
 from npcompat._internal.core.index_spec import FULL, host_index
 from npcompat._internal.core.op import Attrs, Op, operator
 from npcompat._internal.core.protocols import LensLike
@@ -122,7 +122,7 @@ def shorten(view: Handle) -> None:
 
 
 def _payload(root: Handle) -> Any:
-    return root._value.payload
+    return payload_now(root._value)
 
 
 def _address(array: Array) -> int:
@@ -408,7 +408,7 @@ def reshaped(handle: Handle, shape: tuple[int, ...]) -> Any:
 
     `shape` may contain one -1.
     """
-    if in_c_order(handle) and not isinstance(payload := handle._value.payload, xla.Unknown):
+    if in_c_order(handle) and not isinstance(payload := payload_now(handle._value), xla.Unknown):
         final = _complete(payload.shape, shape)
         if final is not None:
             return cached_view(handle, reshape(final))

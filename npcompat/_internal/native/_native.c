@@ -36,6 +36,8 @@
 #include "rerun_program.h"
 #include "method_type.h"
 #include "guards.h"
+#include "shared_memory.h"
+#include "attribute_type.h"
 
 /* --- the module ------------------------------------------------------------------------------------------------------ */
 
@@ -216,6 +218,7 @@ static PyMethodDef functions[] = {
     {"cache_view", (PyCFunction)(void (*)(void))cache_view, METH_FASTCALL, "Say of a view that arrays alike are seen through its lens."},
     {"apply_cached", (PyCFunction)(void (*)(void))apply_cached, METH_FASTCALL, "Apply an operator, as calls alike will."},
     {"apply_cached_on_host", (PyCFunction)(void (*)(void))apply_cached_on_host, METH_FASTCALL, "The same, where NumPy's own function knows."},
+    {"export", export_memory, METH_O, "Return the memory of an array as a NumPy array."},
     {"dont_cache", dont_cache, METH_NOARGS, "Say of a call that it is not to be remembered."},
     {"rerun", (PyCFunction)(void (*)(void))rerun, METH_FASTCALL, "Run a traced program as an earlier call did."},
     {"guards_hold", guards_hold, METH_O, "Whether everything is as guards say."},
@@ -252,7 +255,10 @@ fill(PyObject *module)
     for (int i = 0; names[i].place != NULL; i++) {
         *names[i].place = PyUnicode_InternFromString(names[i].text);
     }
-    return PyErr_Occurred() || PyModule_AddType(module, &function_type) < 0 || PyModule_AddType(module, &method_type) < 0 ? -1 : 0;
+    return PyErr_Occurred() || PyModule_AddType(module, &function_type) < 0 || PyModule_AddType(module, &method_type) < 0 ||
+                   PyModule_AddType(module, &buffered_type) < 0 || PyModule_AddType(module, &attribute_type) < 0 || PyType_Ready(&export_type) < 0
+               ? -1
+               : 0;
 }
 
 static PyModuleDef_Slot module_slots[] = {

@@ -27,6 +27,11 @@ class Method:
     ) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
+class Attribute:
+    """A property of arrays, some of whose answers are given here."""
+
+    def __init__(self, property: property, is_dtype: bool) -> None: ...
+
 def apply(op: Any, args: Sequence[Any], attrs: tuple[Any, ...] = ()) -> Any:
     """Apply an operator to array-likes."""
 
@@ -41,6 +46,12 @@ def rerun(program: Any, args: tuple[Any, ...], types: tuple[Any, ...]) -> Any:
     ""
     "What a traced program makes of arguments of the types of an earlier call; None if that can't be told at once."
     ""
+
+class Buffered:
+    """Base class of arrays with the buffer protocol."""
+
+def export(array: Any) -> Any:
+    """Return the memory of an array as a NumPy array."""
 
 def dont_cache() -> None:
     """Say of a call that it is not to be remembered."""

@@ -10,7 +10,7 @@ import os
 import sys
 import types
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as onp
 
@@ -48,6 +48,33 @@ else:
         from npcompat._internal.native import _native as native
     except ImportError as error:  # nothing compiled it
         missing = f"it could not be imported: {error}"
+
+
+class _Buffered:
+    """Base class of arrays with the buffer protocol, which Python calls from 3.12 on.
+
+    Where the C part is there, its class is taken, for 3.11 too.
+    """
+
+    __slots__ = ()
+
+    def __buffer__(self, flags: int) -> memoryview:
+        return memoryview(late_bound_export[0](self))
+
+
+if TYPE_CHECKING or native is None:
+    Buffered = _Buffered
+else:
+    Buffered = native.Buffered
+has_buffers = native is not None or sys.version_info >= (3, 12)
+"""True if arrays have the buffer protocol."""
+late_bound_export: list[Callable[[Any], Any]] = []
+"""The function that gives the memory of an array, filled by `wiring`."""
+
+
+def export(array: Any) -> Any:
+    """Return the memory of an array as a NumPy array; see `borrowed_buffers.export`."""
+    return late_bound_export[0](array) if native is None else native.export(array)
 
 
 class _Function:
@@ -201,6 +228,13 @@ def copying(method: Kind) -> Kind:
     return method if _calls is None else _calls.Method("copy", method)
 
 
+def answer_attributes(kind: type) -> None:
+    """Let the properties `shape` and `dtype` of a class of arrays be answered in C where they can."""
+    if _calls is not None:
+        for name in ("shape", "dtype"):
+            setattr(kind, name, _calls.Attribute(kind.__dict__[name], name == "dtype"))
+
+
 def method(
     kind: str,
     op: Any = None,
@@ -225,7 +259,9 @@ def method(
 
 __all__ = [
     "KINDS",
+    "Buffered",
     "Function",
+    "answer_attributes",
     "apply",
     "apply_cached",
     "cache_view",
@@ -234,7 +270,9 @@ __all__ = [
     "copying",
     "dont_cache",
     "enabled",
+    "export",
     "guards_hold",
+    "has_buffers",
     "method",
     "missing",
     "native",

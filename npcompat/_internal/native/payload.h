@@ -66,6 +66,19 @@ payload_of(PyObject *value)
     return PyObject_GetAttr(value, payload_name); /* lent, or kept by a compiled program */
 }
 
+/* The same, to be looked at now and not kept: memory that is lent is not copied. */
+static PyObject * /* new */
+payload_now(PyObject *value)
+{
+    if (IS(value, value_)) {
+        return Py_NewRef(SLOT(value, value_payload));
+    }
+    if (IS(value, borrowed_value_) && SLOT(value, borrowed_value_buffer) != NULL) {
+        return Py_NewRef(SLOT(value, borrowed_value_buffer));
+    }
+    return PyObject_GetAttr(value, payload_name);
+}
+
 /* A handle on the host as a NumPy array that sees later writes; FALL_BACK if it is elsewhere, or looks through more lenses than Python
    leaves in a chain. */
 static PyObject * /* new */
@@ -83,7 +96,7 @@ current_array(PyObject *handle)
     if (SLOT(handle, array__value) == NULL) {
         return FALL_BACK;
     }
-    found = payload_of(SLOT(handle, array__value));
+    found = payload_now(SLOT(handle, array__value));
     for (int i = 0; i < depth; i++) {
         Py_INCREF(lenses[i]); /* a lens may be replaced while NumPy or Python runs */
     }

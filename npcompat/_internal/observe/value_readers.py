@@ -97,6 +97,7 @@ IMPLICIT = CodeSet({
     "npcompat.numpy._flags": ("Flat.__array__", "Flat.__iter__"),
     "npcompat.numpy._scalar": ("Scalar.__getattr__", "Scalar.__hash__"),
     "npcompat.numpy.random": ("Generator.__reduce__", "RandomState.__reduce__"),
+    "npcompat._internal.dispatch.borrowed_buffers": ("export",),
     "npcompat._internal.dispatch.pending_errors": ("raise_pending",),
 })  # fmt: skip
 """Functions that Python and other libraries call for the values, which the line does not show."""

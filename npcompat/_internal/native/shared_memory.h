@@ -1,0 +1,186 @@
+/* Memory of arrays that others look into: a part of `_native.c`.
+
+   `Buffered` is a base class of arrays with the buffer protocol, which Python classes have from 3.12 on only.  What it hands out is the
+   memory of a NumPy array that `export` of borrowed_buffers.py makes; the most frequent of these, that of a whole array on the host, is
+   made here. */
+
+/* The base of a NumPy array over the memory of an array; when it goes, the memory is taken back. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *root, *value;
+} Export;
+
+/* The array has its memory for itself again, if nobody else looks into it: what `take_back` of borrowed_buffers.py does. */
+static PyObject * /* new */
+taken_back(PyObject *root, PyObject *lent)
+{
+    PyObject *value, *version, *rare = SLOT(root, array__extra);
+    if (SLOT(lent, borrowed_value_users) != one || SLOT(lent, borrowed_value_escaped) != Py_False || SLOT(root, array__value) != lent ||
+        rare == Py_None) {
+        return PyObject_CallFunctionObjArgs(take_back_, root, lent, NULL);
+    }
+    if ((version = PyIter_Next(clock_)) == NULL || (value = new_value(Py_NewRef(SLOT(lent, borrowed_value_buffer)))) == NULL) {
+        Py_XDECREF(version);
+        return NULL;
+    }
+    Py_SETREF(SLOT(value, value_node), Py_NewRef(SLOT(lent, value_node)));
+    Py_SETREF(SLOT(rare, extra_version), version);
+    Py_SETREF(SLOT(lent, borrowed_value_users), Py_NewRef(zero));
+    Py_SETREF(SLOT(root, array__value), value);
+    Py_RETURN_NONE;
+}
+
+static void
+export_dealloc(PyObject *self)
+{
+    Export *export = (Export *)self;
+    PyObject *kind, *error, *trace, *done;
+    PyObject_GC_UnTrack(self);
+    if (export->root != NULL) {
+        PyErr_Fetch(&kind, &error, &trace);
+        done = taken_back(export->root, export->value);
+        if (done == NULL) {
+            PyErr_WriteUnraisable(self);
+        }
+        Py_XDECREF(done);
+        PyErr_Restore(kind, error, trace);
+    }
+    Py_XDECREF(export->root);
+    Py_XDECREF(export->value);
+    PyObject_GC_Del(self);
+}
+
+static int
+export_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(((Export *)self)->root);
+    Py_VISIT(((Export *)self)->value);
+    return 0;
+}
+
+static PyTypeObject export_type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "npcompat._internal.native._native.Export",
+    .tp_doc = "Base of NumPy's arrays over the memory of an array, which is taken back when the last of them goes.",
+    .tp_basicsize = sizeof(Export),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_dealloc = export_dealloc,
+    .tp_traverse = export_traverse,
+};
+
+/* The value of a handle whose memory is lent from now on. */
+static PyObject * /* new */
+lent_value(PyObject *buffer)
+{
+    PyObject *value = new_instance(borrowed_value_);
+    if (value != NULL) {
+        SLOT(value, borrowed_value_buffer) = Py_NewRef(buffer);
+        SLOT(value, borrowed_value_users) = Py_NewRef(one);
+        SLOT(value, borrowed_value_escaped) = Py_NewRef(Py_False);
+        SLOT(value, value_node) = Py_NewRef(Py_None);
+        SLOT(value, value_index) = Py_NewRef(zero);
+    }
+    return value;
+}
+
+static int
+has_extra(PyObject *handle)
+{
+    PyObject *rare = SLOT(handle, array__extra);
+    if (rare == Py_None) {
+        if ((rare = PyObject_CallNoArgs(extra_)) == NULL) {
+            return 0;
+        }
+        Py_SETREF(SLOT(handle, array__extra), rare);
+    }
+    return 1;
+}
+
+/* The memory of a whole array that owns it and that nobody else holds: FALL_BACK where anything else has to be looked at. */
+static PyObject * /* new */
+exported(PyObject *handle)
+{
+    PyObject *buffer, *value, *made;
+    PyArray_Descr *dtype;
+    Export *export;
+    if (!connected || !IS_ARRAY(handle) || SLOT(handle, array__view) != Py_None || is_readonly(handle) || !mode_is_default()) {
+        return FALL_BACK;
+    }
+    value = SLOT(handle, array__value);
+    if (!IS(value, value_) || SLOT(value, value_node) != Py_None) {
+        return FALL_BACK;
+    }
+    buffer = SLOT(value, value_payload);
+    if (!IS_NDARRAY(buffer) || PyArray_BASE((PyArrayObject *)buffer) != NULL || Py_REFCNT(value) != 1 || Py_REFCNT(buffer) != 1 ||
+        !is_common(PyArray_DESCR((PyArrayObject *)buffer)) || !has_extra(handle) || (value = lent_value(buffer)) == NULL) {
+        return FALL_BACK;
+    }
+    if ((export = PyObject_GC_New(Export, &export_type)) == NULL) {
+        Py_DECREF(value);
+        return NULL;
+    }
+    dtype = PyArray_DESCR((PyArrayObject *)buffer);
+    Py_INCREF(dtype);
+    made = PyArray_NewFromDescr(&PyArray_Type, dtype, PyArray_NDIM((PyArrayObject *)buffer), PyArray_DIMS((PyArrayObject *)buffer),
+                                PyArray_STRIDES((PyArrayObject *)buffer), PyArray_DATA((PyArrayObject *)buffer), NPY_ARRAY_WRITEABLE, NULL);
+    if (made == NULL) {
+        export->root = export->value = NULL;
+        PyObject_GC_Track((PyObject *)export);
+        Py_DECREF(export);
+        Py_DECREF(value);
+        return NULL;
+    }
+    export->root = Py_NewRef(handle);
+    export->value = Py_NewRef(value);
+    PyObject_GC_Track((PyObject *)export);
+    Py_SETREF(SLOT(handle, array__value), value);
+    if (PyArray_SetBaseObject((PyArrayObject *)made, (PyObject *)export) < 0) { /* which has taken the reference */
+        Py_CLEAR(made);
+    }
+    return made;
+}
+
+/* The memory of an array, of whatever kind. */
+static PyObject * /* new */
+memory_of(PyObject *handle)
+{
+    PyObject *made = exported(handle);
+    if (made == NULL && !PyErr_Occurred()) {
+        if (export_ == NULL) {
+            return PyErr_Format(PyExc_BufferError, "an array is looked into before the dispatcher is there");
+        }
+        made = PyObject_CallOneArg(export_, handle);
+    }
+    return made;
+}
+
+static int
+get_buffer(PyObject *handle, Py_buffer *view, int flags)
+{
+    int failed;
+    PyObject *made = memory_of(handle);
+    view->obj = NULL;
+    if (made == NULL) {
+        return -1;
+    }
+    failed = PyObject_GetBuffer(made, view, flags); /* which keeps the NumPy array, and so the memory */
+    Py_DECREF(made);
+    return failed;
+}
+
+static PyBufferProcs buffer_protocol = {.bf_getbuffer = get_buffer};
+
+static PyTypeObject buffered_type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "npcompat._internal.native._native.Buffered",
+    .tp_doc = "Base class of arrays with the buffer protocol.",
+    .tp_basicsize = sizeof(PyObject),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .tp_as_buffer = &buffer_protocol,
+};
+
+static PyObject *
+export_memory(PyObject *Py_UNUSED(module), PyObject *handle)
+{
+    return memory_of(handle);
+}

@@ -3,15 +3,17 @@
 The host and XLA's CPU are both `cpu(0)`: users never see which of them holds an array.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import modes
-from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.graph_node import Node, PythonPullback
+from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import array_like, handles
+from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.apply import apply
 
 _KINDS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu", "tpu": "tpu"}
@@ -140,11 +142,36 @@ def moved(handle: Handle, device: Any) -> Any:
     wanted = as_device(device)
     if device_of(handle) == wanted:
         return handle
-    value = handles.read(handle)
-    if isinstance(value.payload, onp.ndarray):
-        with wanted:
-            return array_like.array_of(value.payload)
-    return apply(_to_device, (handle,), (wanted,))
+    value, mode = handles.read(handle), modes.current()
+    if mode.trace is not None or isinstance(value.payload, xla.Unknown):
+        return apply(_to_device, (handle,), (wanted,))
+    if value.node is None or not mode.recording:
+        return handles.wrap(Value(_copied(value.payload, wanted)))
+    node = Node(_to_device, (wanted,), (value,), (True,), PythonPullback(_move_back(value)), 1)
+    return handles.wrap(Value(_copied(value.payload, wanted), node))
+
+
+def _copied(payload: Any, device: Device) -> Any:
+    """The values on a device. Programs can't move them: XLA runs each on the device of its operands."""
+    target, on_xla = device.resolve(), not isinstance(payload, onp.ndarray)
+    if target is xla.first_cpu() and modes.current().backend != "jax":
+        return xla.to_host(payload, True) if on_xla else payload.copy()
+    return xla.moved(payload, target) if on_xla else xla.asarray(payload, target)
+
+
+def _move_back(value: Value) -> Any:
+    """The derivative of moving an array: the gradient is moved to where the array was."""
+    device = Device("cpu") if isinstance(value.payload, onp.ndarray) else None
+    where = _described(xla.device_of(value.payload)) if device is None else device
+
+    def pull(cotangents: Sequence[Value | None], create_graph: bool) -> Sequence[Value]:
+        (given,) = cotangents
+        assert given is not None
+        if create_graph:
+            return [handles.read(moved(handles.wrap(given), where))]
+        return [Value(_copied(given.payload, where))]
+
+    return pull
 
 
 __all__ = ["Device", "as_device", "current_device", "device_of", "moved"]

@@ -95,9 +95,12 @@ def in_range(op: Op, payloads: Sequence[Any], position: int, attrs: Attrs) -> An
 
 
 def on_host(mode: modes.Mode) -> bool:
-    """Whether new arrays are placed on the host: under `auto`, wherever the device is a CPU."""
+    """Whether new arrays are placed on the host: under `auto`, where the device is the CPU."""
     if mode.backend == "auto":
-        return bool((mode.device or xla.default_device()).platform == "cpu")
+        device = mode.device
+        if device is None:
+            return bool(xla.default_device().platform == "cpu")
+        return bool(device is xla.first_cpu())  # the host; other CPUs are simulated by XLA
     return mode.backend == "numpy"
 
 

@@ -157,6 +157,12 @@ def _device(chosen: Any) -> Any:
     return chosen if hasattr(chosen, "platform") else jax.devices(chosen)[0]
 
 
+@lru_cache(maxsize=1)
+def first_cpu() -> Any:
+    """Device that stands for the host."""
+    return jax.devices("cpu")[0]
+
+
 config = jax.config
 """What says where JAX places what nobody placed, `jax_default_device`; None is the first device."""
 

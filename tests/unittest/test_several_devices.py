@@ -1,0 +1,68 @@
+"""Arrays on several devices, in a process with two that XLA simulates on the CPU."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+PROGRAMS = {
+    "arrays move": """
+        for backend in ("auto", "jax", "numpy"):
+            with npx.backend(backend):
+                a = np.arange(4.0)
+                b = a.to_device(npx.cpu(1))
+                assert b.device == npx.cpu(1) and a.device == npx.cpu(0), (backend, b.device)
+                assert b.tolist() == [0, 1, 2, 3] and (b * 2).device == npx.cpu(1)
+                b[0] = 5
+                assert b.device == npx.cpu(1) and a[0] == 0
+                back = b.to_device(npx.cpu(0))
+                assert back.device == npx.cpu(0) and back.tolist() == [5, 1, 2, 3]
+                assert b.as_in_ctx(npx.cpu(1)) is b
+    """,
+    "new arrays go where the context says": """
+        with npx.cpu(1):
+            assert np.ones(3).device == npx.cpu(1)
+            assert np.array([1, 2]).device == npx.cpu(1)
+        assert np.ones(3, ctx=npx.cpu(1)).device == npx.cpu(1)
+        assert np.ones(3).device == npx.cpu(0)
+    """,
+    "batches are split over devices": """
+        parts = gluon.utils.split_and_load(np.arange(4.0), [npx.cpu(0), npx.cpu(1)])
+        assert [p.device for p in parts] == [npx.cpu(0), npx.cpu(1)]
+        assert [p.tolist() for p in parts] == [[0, 1], [2, 3]]
+    """,
+    "gradients come back": """
+        for backend in ("auto", "jax"):
+            with npx.backend(backend):
+                x = np.arange(3.0)
+                x.attach_grad()
+                with autograd.record():
+                    y = (x * 2).to_device(npx.cpu(1))
+                    loss = (y * y).sum().to_device(npx.cpu(0)) + x.sum()
+                loss.backward()
+                assert x.grad.tolist() == [1, 9, 17] and x.grad.device == npx.cpu(0)
+                with autograd.record():
+                    y = (x * x * x).to_device(npx.cpu(1))
+                    (first,) = autograd.grad(y, [x], create_graph=True)
+                    total = first.sum()
+                total.backward()
+                assert x.grad.tolist() == [0, 6, 12]
+    """,
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_on_two_devices(name):
+    code = "from npcompat import autograd, gluon, np, npx\n" + textwrap.dedent(PROGRAMS[name])
+    flags = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=2"
+    found = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        env={**os.environ, "XLA_FLAGS": flags},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert found.returncode == 0, found.stderr[-3000:]

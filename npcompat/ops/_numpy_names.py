@@ -24,6 +24,7 @@ from npcompat._internal.compile.capture import capture
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import REGISTRY, Op
 from npcompat._internal.dispatch import handles
+from npcompat._internal.native import fast_path
 from npcompat._internal.support.errors import TracedValueError
 from npcompat.numpy._checks import shaping
 from npcompat.ops import _facts, _usage
@@ -128,6 +129,7 @@ def _status(space: str, name: str, known: Mapping[str, "Tried"]) -> Status:
         inspect.getattr_static(owner, name) if isinstance(owner, type) else getattr(owner, name)
         for owner in (theirs, ours)
     )
+    mine = fast_path.as_property(mine)
     if isinstance(ours, type) and not any(
         name in vars(c) for c in ours.__mro__ if c.__module__.startswith("npcompat.")
     ):

@@ -235,6 +235,11 @@ def answer_attributes(kind: type) -> None:
             setattr(kind, name, _calls.Attribute(kind.__dict__[name], name == "dtype"))
 
 
+def as_property(member: Any) -> Any:
+    """Return the property that a member of a class stands for; another member as it is."""
+    return member.__wrapped__ if native is not None and type(member) is native.Attribute else member
+
+
 def method(
     kind: str,
     op: Any = None,
@@ -264,6 +269,7 @@ __all__ = [
     "answer_attributes",
     "apply",
     "apply_cached",
+    "as_property",
     "cache_view",
     "call_cached",
     "connect",

@@ -1,0 +1,61 @@
+"""Import of a program's own modules, converted; installed packages are imported as they are."""
+
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from types import CodeType, ModuleType
+from typing import Any
+
+from npcompat import npx
+from npcompat._script import border
+from npcompat._script.source import ACROSS, JIT, KEY, converted
+
+COMPILED: set[str] = set()
+"""Names of functions of the program that are compiled."""
+
+
+class _Loader(SourceFileLoader):
+    """Loader of the source of a program's module; what it compiles is not cached in files."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        file = self.get_filename(fullname)
+        return converted(self.get_data(file), file, COMPILED)
+
+    def exec_module(self, module: ModuleType) -> None:
+        bind(module.__dict__)
+        super().exec_module(module)
+
+
+class _Finder:
+    """Finder of the modules that belong to a program."""
+
+    @staticmethod
+    def find_spec(
+        name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Find a module of the program; None for one that others find."""
+        if name.partition(".")[0] in ("npcompat", "numpy") or name in sys.stdlib_module_names:
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        if (
+            spec is None
+            or not isinstance(spec.loader, SourceFileLoader)
+            or spec.origin is None
+            or border.is_installed_file(spec.origin)
+        ):
+            return None
+        spec.loader = _Loader(name, spec.origin)
+        return spec
+
+
+def bind(namespace: dict[str, Any]) -> None:
+    """Give a namespace the functions that converted source calls."""
+    namespace[ACROSS], namespace[KEY], namespace[JIT] = border.across, border.key, npx.jit
+
+
+def install() -> None:
+    """Convert the modules of a program from now on, when they are imported."""
+    sys.meta_path.insert(0, _Finder)
+
+
+__all__ = ["COMPILED", "bind", "install"]

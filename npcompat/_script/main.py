@@ -1,0 +1,125 @@
+"""Command line of `python -m npcompat`."""
+
+import argparse
+import importlib.util
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from npcompat import npx
+from npcompat._internal.dispatch.devices import as_device
+from npcompat._script import importer
+from npcompat._script.source import converted
+
+_DESCRIPTION = """\
+Run a program that says `import numpy as np` on npcompat, unchanged. The program's own files get
+npcompat's arrays, with NumPy's default dtypes; installed packages keep NumPy, and are handed NumPy's
+arrays over the same memory.
+"""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "python -m npcompat", description=_DESCRIPTION, allow_abbrev=False
+    )
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("-m", metavar="MODULE", dest="module", help="run a module")
+    what.add_argument("-c", metavar="CODE", dest="code", help="run this code")
+    parser.add_argument("--backend", help="backend of new arrays: auto, jax, or numpy")
+    parser.add_argument("--device", help="device of new arrays, such as gpu(0)")
+    parser.add_argument(
+        "--audit", action="store_true", help="say at the end which values crossed between devices"
+    )
+    parser.add_argument(
+        "--profile", action="store_true", help="say at the end how long operators took"
+    )
+    parser.add_argument(
+        "--jit",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="compile the function of this name; may be given several times",
+    )
+    parser.add_argument("script", nargs="?", help="file of the program")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments of the program")
+    return parser
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run the program that the arguments name."""
+    given = sys.argv[1:] if argv is None else argv
+    parser = _parser()
+    own, rest = _split(given)
+    options = parser.parse_args(own)
+    if options.module is None and options.code is None:
+        if not rest:
+            parser.error("expected a script, -m MODULE or -c CODE")
+        options.script, rest = rest[0], rest[1:]
+        if not Path(options.script).is_file():
+            parser.error(f"there is no file {options.script!r}")
+    npx.set_np(dtype=True)
+    importer.install()
+    importer.COMPILED.update(options.jit)
+    with ExitStack() as stack:
+        if options.backend is not None:
+            stack.enter_context(npx.backend(options.backend))
+        if options.device is not None:
+            stack.enter_context(as_device(options.device))
+        if options.audit:
+            events = stack.enter_context(npx.audit())
+            stack.callback(lambda: print(events, file=sys.stderr))
+        if options.profile:
+            calls = stack.enter_context(npx.profile())
+            stack.callback(lambda: print(calls, file=sys.stderr))
+        _run(options, rest)
+
+
+def _split(given: list[str]) -> tuple[list[str], list[str]]:
+    """Options of ours, and the script with its arguments, or what follows `-m` and `-c`."""
+    takes_value = {"--backend", "--device", "--jit"}
+    i = 0
+    while i < len(given):
+        word = given[i]
+        if word in ("-m", "-c"):
+            return given[: i + 2], given[i + 2 :]
+        if not word.startswith("-") or word == "-":
+            break
+        i += 2 if word in takes_value else 1
+    return given[:i], given[i:]
+
+
+def _run(options: argparse.Namespace, rest: list[str]) -> None:
+    if options.module is not None:
+        sys.argv = [options.module, *rest]
+        sys.path.insert(0, "")
+        spec = importlib.util.find_spec(options.module)
+        if spec is not None and spec.submodule_search_locations is not None:
+            spec = importlib.util.find_spec(f"{options.module}.__main__")
+        if spec is None or spec.origin is None:
+            raise SystemExit(f"python -m npcompat: there is no module {options.module!r}")
+        sys.argv[0] = spec.origin
+        _execute(Path(spec.origin).read_bytes(), spec.origin, spec)
+    elif options.code is not None:
+        sys.argv = ["-c", *rest]
+        sys.path.insert(0, "")
+        _execute(options.code, "<string>", None)
+    else:
+        sys.argv = [options.script, *rest]
+        sys.path.insert(0, str(Path(options.script).resolve().parent))
+        _execute(Path(options.script).read_bytes(), options.script, None)
+
+
+def _execute(source: str | bytes, file: str, spec: Any) -> None:
+    """Execute converted source as the module `__main__`."""
+    module = ModuleType("__main__")
+    module.__dict__.update(__file__=file, __spec__=spec, __builtins__=__builtins__)
+    if spec is not None:
+        module.__package__ = spec.parent
+    importer.bind(module.__dict__)
+    sys.modules["__main__"] = module
+    exec(converted(source, file, importer.COMPILED), module.__dict__)
+
+
+__all__ = ["main"]

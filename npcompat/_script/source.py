@@ -1,0 +1,152 @@
+"""Conversion of a program's source: NumPy is npcompat, and calls go over the border."""
+
+import ast
+import importlib.util
+from collections.abc import Collection
+from types import CodeType
+from typing import Any
+
+ACROSS, KEY, JIT = "__npcompat_across__", "__npcompat_key__", "__npcompat_jit__"
+"""Names in the globals of a converted module: `border.across`, `border.key` and `npx.jit`."""
+_PYTHONS = frozenset(
+    """
+    super locals globals vars eval exec isinstance issubclass len print range type repr str int float
+    bool list dict set tuple enumerate zip getattr setattr hasattr delattr id iter next open input
+    """.split()  # noqa: SIM905 (a list of names is read as text)
+)
+
+
+def _ours(module: str) -> str | None:
+    """The module of ours that stands for one of NumPy; None if NumPy's own is taken."""
+    parts = module.split(".")
+    if parts[0] != "numpy":
+        return None
+    name = ".".join(["npcompat", *parts])
+    try:
+        return name if importlib.util.find_spec(name) is not None else None
+    except ModuleNotFoundError:
+        return None
+
+
+class _Converter(ast.NodeTransformer):
+    def __init__(self, compiled: Collection[str]) -> None:
+        self._compiled = compiled
+        self._ints: list[set[str]] = [set()]  # names that loops over `range` bind, by function
+
+    # --- imports
+
+    def visit_Import(self, node: ast.Import) -> Any:
+        made: list[ast.stmt] = []
+        for alias in node.names:
+            ours = _ours(alias.name)
+            if ours is None:
+                made.append(ast.Import([alias]))
+            elif alias.asname is not None or alias.name == "numpy":
+                made.append(ast.Import([ast.alias(ours, alias.asname or "numpy")]))
+            else:  # `import numpy.linalg` binds `numpy`
+                made.append(ast.Import([ast.alias(ours, "_")]))
+                made.append(ast.Import([ast.alias("npcompat.numpy", "numpy")]))
+        return [ast.copy_location(m, node) for m in made]
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
+        ours = None if node.level or node.module is None else _ours(node.module)
+        if ours is not None:
+            node.module = ours
+        return node
+
+    # --- the border
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        called = node.func
+        if isinstance(called, ast.Name) and called.id in _PYTHONS:
+            return node
+        node.func = ast.copy_location(ast.Call(ast.Name(ACROSS, ast.Load()), [called], []), called)
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        self.generic_visit(node)
+        if isinstance(node.value, ast.Name) and not self._is_simple(node.slice):
+            of = ast.Name(node.value.id, ast.Load())
+            given = _as_expression(node.slice)
+            node.slice = ast.copy_location(
+                ast.Call(ast.Name(KEY, ast.Load()), [of, given], []), node.slice
+            )
+        return node
+
+    def _is_simple(self, key: ast.expr) -> bool:
+        """Whether a key is made of numbers, texts and slices of them, so that no array is in it."""
+        if isinstance(key, ast.Constant):
+            return True
+        if isinstance(key, ast.Name):
+            return key.id in self._ints[-1]
+        if isinstance(key, ast.UnaryOp):
+            return isinstance(key.op, ast.USub | ast.UAdd) and self._is_simple(key.operand)
+        if isinstance(key, ast.BinOp):
+            return self._is_simple(key.left) and self._is_simple(key.right)
+        if isinstance(key, ast.Slice):
+            parts = (key.lower, key.upper, key.step)
+            return all([p is None or self._is_simple(p) for p in parts])
+        if isinstance(key, ast.Tuple):
+            return all([self._is_simple(k) for k in key.elts])
+        return False
+
+    # --- names of ints
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.Module):
+            return super().generic_visit(node)
+        self._ints.append(_loop_indices(node))
+        super().generic_visit(node)
+        self._ints.pop()
+        if isinstance(node, ast.FunctionDef) and node.name in self._compiled:
+            node.decorator_list.append(ast.copy_location(ast.Name(JIT, ast.Load()), node))
+        return node
+
+
+def _as_expression(key: ast.expr) -> ast.expr:
+    """A key as an expression: slices are calls of `slice`."""
+    if isinstance(key, ast.Slice):
+        parts = [p or ast.Constant(None) for p in (key.lower, key.upper, key.step)]
+        return ast.copy_location(ast.Call(ast.Name("slice", ast.Load()), parts, []), key)
+    if isinstance(key, ast.Tuple):
+        key.elts = [_as_expression(k) for k in key.elts]
+    return key
+
+
+def _loop_indices(function: ast.AST) -> set[str]:
+    """Names that a function binds as indices of loops over `range`, and in no other way."""
+    bound: dict[str, list[bool]] = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.For | ast.comprehension) and isinstance(node.target, ast.Name):
+            over = node.iter
+            is_range = (
+                isinstance(over, ast.Call)
+                and isinstance(over.func, ast.Name)
+                and over.func.id == "range"
+            )
+            bound.setdefault(node.target.id, []).append(is_range)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound.setdefault(node.id, [])
+        elif isinstance(node, ast.arg):
+            bound.setdefault(node.arg, []).append(False)
+    stores: dict[str, int] = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            stores[node.id] = stores.get(node.id, 0) + 1
+    return {n for n, how in bound.items() if how and all(how) and stores.get(n, 0) == len(how)}
+
+
+def converted(source: str | bytes, file: str, compiled: Collection[str] = ()) -> CodeType:
+    """Compile the source of a program's module, converted; lines are those of the source.
+
+    Functions whose names are in `compiled` become compiled functions.
+    """
+    tree = ast.parse(source, file)
+    code: CodeType = compile(
+        ast.fix_missing_locations(_Converter(compiled).visit(tree)), file, "exec", dont_inherit=True
+    )
+    return code
+
+
+__all__ = ["ACROSS", "JIT", "KEY", "converted"]

@@ -1,0 +1,206 @@
+"""Programs of NumPy, run by `python -m npcompat` as they are."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as onp
+import pytest
+from internals import BorrowedValue
+
+from npcompat import np, npx
+from npcompat._script import border
+from npcompat._script.source import converted
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = sorted((ROOT / "examples" / "scripts").glob("*.py"))
+
+
+def run(*arguments, cwd=None):
+    found = subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    return found.returncode, found.stdout, found.stderr
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=[s.stem for s in SCRIPTS])
+def test_scripts_print_what_they_print_with_numpy(script):
+    code, printed, errors = run(script)
+    assert code == 0, errors
+    assert run("-m", "npcompat", script) == (0, printed, errors)
+
+
+PROGRAM = """
+    import sys
+    import numpy
+    import numpy as np
+    import numpy.linalg
+    import numpy.random as random
+    from numpy import linspace, pi
+    from numpy.fft import rfft
+    import helper
+    from package.part import value
+
+    assert type(np.zeros(2)).__module__.startswith("npcompat"), type(np.zeros(2))
+    assert np.zeros(2).dtype == "float64" and numpy.linalg.norm(linspace(0, 1, 2)) == 1
+    assert type(helper.made()) is type(np.zeros(2)) and value().sum() == 3
+    assert type(random.default_rng(0).random(2)) is np.ndarray and rfft(np.ones(4))[0] == 4
+
+    import scipy.ndimage, scipy.special
+    given = np.arange(5.0)
+    found = scipy.ndimage.uniform_filter1d(given, 3)
+    assert type(found) is np.ndarray
+    into = np.ones(5)
+    scipy.ndimage.shift(given, 1, output=into, order=0)
+    assert into.tolist() == [0, 0, 1, 2, 3]
+
+    table = {}
+    table[tuple(np.arange(2))] = [n for n in range(3)]
+    text = "x"[0] + f"{np.float64(1):.1f}"
+    class Model:
+        def __init__(self, n):
+            super().__init__()
+            self.n = n
+        def grow(self, *more, **named):
+            return [self.n + m for m in more] + sorted(named)
+    def numbers():
+        yield from (i for i in range(3))
+    @staticmethod
+    def decorated(x): return x
+    print(sys.argv, __name__, Model(1).grow(2, a=3), sum(numbers()), (lambda x: x * 2)(4), text)
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "program.py").write_text(textwrap.dedent(PROGRAM))
+    (tmp_path / "helper.py").write_text("import numpy\ndef made(): return numpy.ones(3)\n")
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").write_text("")
+    (tmp_path / "package" / "__main__.py").write_text(
+        "import sys\nfrom .part import value\nprint(value(), type(value()).__module__, sys.argv[1:])"
+    )
+    (tmp_path / "package" / "part.py").write_text(
+        "import numpy as np\ndef value(): return np.arange(3)\n"
+    )
+    return tmp_path
+
+
+def test_a_program_of_several_files(project):
+    code, printed, errors = run("-m", "npcompat", "program.py", "--flag", "-m", cwd=project)
+    assert (code, errors) == (0, "")
+    assert printed == "['program.py', '--flag', '-m'] __main__ [3, 'a'] 3 8 x1.0\n"
+
+
+def test_modules_and_code(project):
+    code, printed, _ = run("-m", "npcompat", "-m", "package", "a", "-b", cwd=project)
+    assert code == 0 and printed == "[0 1 2] npcompat.numpy._ndarray ['a', '-b']\n"
+    code, printed, _ = run("-m", "npcompat", "-c", "import numpy; print(numpy.ones(2).device)")
+    assert code == 0 and printed == "cpu(0)\n"
+
+
+def test_options(project):
+    (project / "step.py").write_text(
+        "import numpy as np\n"
+        "def step(x):\n    print('traced')\n    return x * 2\n"
+        "for i in range(3):\n    x = step(np.ones(3))\nprint(x, type(x._value.payload).__module__)\n"
+    )
+    code, printed, _ = run("-m", "npcompat", "--jit", "step", "step.py", cwd=project)
+    assert code == 0 and printed.startswith("traced\n[2. 2. 2.]"), printed
+    code, printed, errors = run(
+        "-m", "npcompat", "--backend", "jax", "--audit", "step.py", cwd=project
+    )
+    assert code == 0 and "jax" in printed.splitlines()[-1] and "step.py:7" in errors, errors
+    code, _, errors = run("-m", "npcompat", "--backend", "abacus", "step.py", cwd=project)
+    assert code != 0 and "abacus" in errors
+    code, _, errors = run("-m", "npcompat", "nowhere.py", cwd=project)
+    assert code == 2 and "there is no file 'nowhere.py'" in errors
+    code, _, errors = run("-m", "npcompat", cwd=project)
+    assert code == 2 and "expected a script" in errors
+
+
+def test_tracebacks_show_the_programs_lines(project):
+    (project / "wrong.py").write_text(
+        "import numpy as np\n\n\ndef f(x):\n    return x[7]\n\n\nf(np.ones(3))\n"
+    )
+    code, _, errors = run("-m", "npcompat", "wrong.py", cwd=project)
+    assert code == 1 and 'wrong.py", line 8' in errors and 'wrong.py", line 5' in errors
+    assert "    return x[7]" in errors and "IndexError: index 7 is out of bounds" in errors
+
+
+# --- the border -----------------------------------------------------------------------------------
+
+
+def execute(source, **names):
+    namespace = {"__npcompat_across__": border.across, "__npcompat_key__": border.key, **names}
+    exec(converted(textwrap.dedent(source), "<program>"), namespace)
+    return namespace
+
+
+def test_calls_of_the_programs_own_are_left_alone():
+    def own(x):
+        return x
+
+    for function in (own, np.add, np.ones(3).sum, len, [].append, "".join, print, np.ndarray, int):
+        assert border.across(function) is function
+    import scipy.special
+
+    assert border.across(scipy.special.softmax) is not scipy.special.softmax
+
+
+def test_arrays_change_class_at_the_border_without_a_copy():
+    with npx.backend("numpy"):
+        ours = np.arange(4.0)
+        theirs = border.handed_over({"a": [ours, (ours[1:], 3)], "b": "text"})
+        theirs["a"][0][0] = 5
+        theirs["a"][1][0][0] = 6
+        assert ours.tolist()[:2] == [5, 6] and theirs["b"] == "text"
+        assert type(border.handed_over(ours.sum())) is onp.float32
+
+        fresh = border.received((onp.ones(3), "text", [onp.ones(2)]))
+        assert (
+            type(fresh[0]) is np.ndarray and type(fresh[2][0]) is np.ndarray and fresh[1] == "text"
+        )
+        assert border.received(onp.float64(3)) == 3
+        kept = onp.ones(3)
+        alias = border.received(kept)
+        kept[0] = 7
+        assert alias[0] == 7 and type(alias._value) is BorrowedValue
+
+
+def test_results_that_nobody_else_has_are_not_lent():
+    import scipy.special
+
+    with npx.backend("numpy"):
+        made = border.across(scipy.special.expit)(np.zeros(3))
+        assert made.tolist() == [0.5] * 3
+        import scipy.ndimage
+
+        made = border.across(scipy.ndimage.gaussian_filter1d)(np.zeros(3), 1)
+        assert type(made) is np.ndarray and type(made._value) is not BorrowedValue
+
+
+def test_keys_of_objects_of_packages_are_handed_over():
+    import scipy.sparse
+
+    matrix = scipy.sparse.csr_array(onp.eye(3))
+    names = execute(
+        """
+        mask = x > 0
+        found = matrix[mask]
+        own = x[mask]
+        for i in range(2):
+            last = x[i]
+        """,
+        matrix=matrix,
+        x=np.array([1.0, 0.0, 2.0]),
+    )
+    assert names["found"].shape == (2, 3) and names["own"].tolist() == [1, 2] and names["last"] == 0

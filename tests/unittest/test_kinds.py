@@ -27,6 +27,16 @@ def _reversed(xp, a, axis, *, twice=False):
     return a if twice else xp.flip(a, axis)
 
 
+def _last_on_xla(xp, a, axis):
+    assert axis == 1  # as the function's, an axis that exists
+    return xp.flip(a, axis)
+
+
+@for_axis("_npi_test_kernel", kernels={"jax": _last_on_xla})
+def _last(xp, a, axis):
+    return xp.flip(a, axis)
+
+
 @reduce_axis("_npi_test_spread")
 def _spread(xp, a, axes):
     return xp.max(a, axis=axes) - xp.min(a, axis=axes)
@@ -201,3 +211,12 @@ def test_bad_declarations_and_sizes_are_refused():
             apply(_pooled, (x,), attrs)
     with pytest.raises(ValueError, match=r"expected data \(N, C, ...\), got shape \(4,\)"):
         apply(_pooled, (np.ones(4),), ((2,), (), ()))
+
+
+def test_kernels_of_backends_are_called_as_the_function_is():
+    for backend in ("numpy", "jax"):
+        with npx.backend(backend):
+            found = apply(_last, (np.array([[1, 2], [3, 4]]),), (-1,))
+            assert found.tolist() == [[2, 1], [4, 3]]
+    with npx.backend("jax"), pytest.raises(onp.exceptions.AxisError):
+        apply(_last, (np.ones((2, 2)),), (2,))

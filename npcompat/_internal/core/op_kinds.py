@@ -207,19 +207,30 @@ def _around(
     declaration: dict[str, Any],
 ) -> Declare:
     """Declare what a kind makes of the function: its inputs are the kind's, its attributes both
-    those of the kind and its own.
+    those of the kind and its own. Kernels of backends are called as the function is.
     """
 
     def declare(compute: Compute) -> Op:
         own = from_function(name, compute, **declaration)
 
-        @functools.wraps(compute)
-        def whole(xp: Any, *arrays: Any, **attrs: Any) -> Any:
-            return around(compute, xp, *arrays, **attrs)
+        def within_kind(kernel: Compute) -> Compute:
+            @functools.wraps(kernel)
+            def whole(xp: Any, *arrays: Any, **attrs: Any) -> Any:
+                return around(kernel, xp, *arrays, **attrs)
+
+            return whole
 
         return register(
             dataclasses.replace(
-                own, compute=whole, inputs=inputs, variadic=False, attrs={**attributes, **own.attrs}
+                own,
+                compute=within_kind(compute),
+                kernels={b: within_kind(k) for b, k in own.kernels.items()},
+                strategy=tuple(
+                    [dataclasses.replace(k, compute=within_kind(k.compute)) for k in own.strategy]
+                ),
+                inputs=inputs,
+                variadic=False,
+                attrs={**attributes, **own.attrs},
             )
         )
 

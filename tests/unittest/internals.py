@@ -59,6 +59,7 @@ from npcompat._internal.graph import op_serialization, symbolic
 
 # indexing
 from npcompat._internal.indexing import host as host_indexing
+from npcompat._internal.indexing import parse
 
 # native
 from npcompat._internal.native import fast_path

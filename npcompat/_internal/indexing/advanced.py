@@ -31,6 +31,7 @@ from npcompat._internal.indexing.checks import (
     check_selected,
     checked_scalar,
 )
+from npcompat._internal.indexing.parse import WHOLE, Kind, is_mask, parse
 from npcompat._internal.support.errors import TracedValueError, user_location
 
 
@@ -45,33 +46,23 @@ def _split(handle: Any, key: Any) -> tuple[Any, list[Any]]:
     items = tuple(key) if isinstance(key, tuple) else (key,)
     if modes.current().trace is not None:
         handle, items = _ints_first(handle, items)
-    arrays = [_as_index(item) for item in items]
-    consumed = sum(_consumes(a) for a in arrays)
-    if consumed > len(handle.shape) or sum(a is Ellipsis for a in arrays) > 1:
-        raise IndexError(
-            f"too many indices for array: array is {len(handle.shape)}-dimensional, but "
-            f"{consumed} were indexed"
-        )
-    if not any(a is Ellipsis for a in arrays):
-        arrays.append(Ellipsis)
     pre: list[Any] = []
     advanced: list[Any] = []
-    for a in arrays:
-        if a is Ellipsis:
-            rest = len(handle.shape) - consumed
-            pre += [slice(None)] * rest
-            advanced += [None] * rest
-        elif a is None or type(a) is slice:
+    for item in parse(handle.shape, items).items:
+        a = item.value
+        if item.kind is Kind.NEWAXIS or item.kind is Kind.SLICE:
             pre.append(a)
             advanced.append(None)
-        else:
-            pre += [slice(None)] * _consumes(a)
-            if not _consumes(a):  # a 0-d mask adds an axis
-                pre.append(None)
-                a = lens.reshaped(a, (1,)) if isinstance(a, Handle) else a.reshape(1)
-            advanced.append(a)
+            continue
+        if item.kind is Kind.INTEGER:  # beside arrays, a position as those in them
+            a = a if isinstance(a, Handle) else onp.asarray(python.index(a))
+        pre += [WHOLE] * item.axes
+        if not item.axes:  # a 0-d mask adds an axis
+            pre.append(None)
+            a = lens.reshaped(a, (1,)) if isinstance(a, Handle) else a.reshape(1)
+        advanced.append(a)
     base = handle
-    if any(p is None or p != slice(None) for p in pre):
+    if any(p is None or p != WHOLE for p in pre):
         found = basic(handle.shape, tuple(pre))
         assert found is not None
         base = (
@@ -87,7 +78,7 @@ def _ints_first(handle: Any, items: tuple[Any, ...]) -> tuple[Any, tuple[Any, ..
 
     Other keys as they are.
     """
-    masks = [i for i, item in enumerate(items) if _is_mask(item)]
+    masks = [i for i, item in enumerate(items) if is_mask(item)]
     ints = [i for i, item in enumerate(items) if type(item) is int]
     if (
         not ints
@@ -103,54 +94,13 @@ def _ints_first(handle: Any, items: tuple[Any, ...]) -> tuple[Any, tuple[Any, ..
     key = [
         part
         for i, item in enumerate(items)
-        for part in ([slice(None)] * len(item.shape) if i in masks else [item])
+        for part in ([WHOLE] * len(item.shape) if i in masks else [item])
     ]
     found = basic(handle.shape, tuple(key))
     assert found is not None
     return lens.view(handle, found[0]), tuple(
         [item if i in masks else slice(None) for i, item in enumerate(items) if i not in ints]
     )
-
-
-def _is_mask(item: Any) -> bool:
-    return (
-        isinstance(item, Handle)
-        and getattr(item, "dtype", None) == onp.bool_
-        and len(getattr(item, "shape", ())) > 0
-    )
-
-
-def _consumes(item: Any) -> int:
-    if item is None or item is Ellipsis:
-        return 0
-    if type(item) is slice:
-        return 1
-    return len(item.shape) if item.dtype == onp.bool_ else 1
-
-
-def _as_index(item: Any) -> Any:
-    if _is_mask(item) and any([type(n) is int and n == 0 for n in item.shape]):
-        item = onp.zeros(
-            item.shape, onp.bool_
-        )  # what it selects is known, in a compiled function, too
-    elif isinstance(item, Handle) and modes.current().trace is not None and handles.is_known(item):
-        item = handles.to_host(item)
-    found: Any = item
-    if hasattr(type(item), "__index__") and not isinstance(
-        item, int | onp.ndarray | onp.generic | Handle
-    ):
-        item = python.index(item)
-    if not (item is None or item is Ellipsis or type(item) is slice or isinstance(item, Handle)):
-        found = onp.asarray(array_like.host_array(item))
-        if found.size == 0 and isinstance(item, list | tuple):
-            found = found.astype(onp.intp)
-    dtype = getattr(found, "dtype", None)
-    if dtype is not None and dtype.kind not in "iub":
-        raise IndexError(
-            f"arrays used as indices must be of integer (or boolean) type, got {dtype}; use "
-            ".astype('int64') if the values are whole"
-        )
-    return found
 
 
 @operator("_npi_take_at", pattern="injective", scalars=True)

@@ -2,17 +2,21 @@
 NumPy's errors.
 """
 
-import operator as python
 from typing import Any
 
-import numpy as onp
-
-from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.index_spec import FULL, INTEGER, NEWAXIS, SLICE
 from npcompat._internal.core.op import MOST_AXES
-from npcompat._internal.dispatch import handles, late_bound, masked_array
-from npcompat._internal.dispatch.traced_number import NumberArgument
+from npcompat._internal.dispatch import masked_array
 from npcompat._internal.indexing import lens
+from npcompat._internal.indexing.parse import (
+    WHOLE,
+    Kind,
+    ParsedKey,
+    has_arrays,
+    numpy_error,
+    parse,
+    position,
+)
 from npcompat._internal.support.errors import InferenceError
 
 
@@ -25,64 +29,33 @@ def basic(shape: tuple[int, ...], key: Any) -> tuple[lens.Lens, bool] | None:
             raise IndexError(f"index {key} is out of bounds for axis 0 with size {size}")
         spec = ((INTEGER,), *[(FULL,)] * (len(shape) - 1))
         return lens.index((key + size if key < 0 else key,), spec), len(shape) == 1
-    items = tuple(key) if isinstance(key, tuple) else (key,)
-    used = ellipses = 0
-    for item in items:
-        if item is Ellipsis:
-            ellipses += 1
-        elif item is None or type(item) is slice:
-            used += item is not None
-        elif isinstance(item, bool | onp.bool_) or not _is_int(item):
-            return None
-        else:
-            used += 1
-    if used > len(shape) or ellipses > 1:
-        raise numpy_error(shape, key)
-    spec_list: list[tuple[int, ...]] = []
+    return None if has_arrays(key) else of_parsed(shape, key, parse(shape, key))
+
+
+def of_parsed(shape: tuple[int, ...], key: Any, parsed: ParsedKey) -> tuple[lens.Lens, bool]:
+    """The lens of a key without arrays, and whether NumPy returns a scalar for it."""
+    spec: list[tuple[int, ...]] = []
     starts: list[Any] = []
-    axis, scalar = 0, True
-    if not ellipses:
-        items = (*items, Ellipsis)
-    else:
-        scalar = False
-    for item in items:
-        if item is Ellipsis:
-            for _ in range(len(shape) - used):
-                spec_list.append((FULL,))
-                scalar = False
-            axis += len(shape) - used
-        elif item is None:
-            spec_list.append((NEWAXIS,))
-            scalar = False
-        elif type(item) is slice:
-            scalar = False
-            size = shape[axis]
-            if item.start is None and item.stop is None and item.step is None:
-                spec_list.append((FULL,))
-            else:
-                start, stop, step = _bounds(item, size)
-                length = len(range(start, stop, step))
-                if start == 0 and step == 1 and length == size:
-                    spec_list.append((FULL,))
-                else:
-                    spec_list.append((SLICE, length, step))
-                    starts.append(start if length else 0)
-            axis += 1
+    for item in parsed.items:
+        if item.kind is Kind.NEWAXIS:
+            spec.append((NEWAXIS,))
+        elif item.kind is Kind.INTEGER:
+            spec.append((INTEGER,))
+            starts.append(position(item, shape, key))
+        elif item.value is WHOLE or item.value == WHOLE:
+            spec.append((FULL,))
         else:
-            if type(item) is NumberArgument:
-                spec_list.append((INTEGER,))
-                starts.append(item.within(shape[axis]))
-                axis += 1
-                continue
-            position, size = python.index(item), shape[axis]
-            if not -size <= position < size:
-                raise numpy_error(shape, key)
-            spec_list.append((INTEGER,))
-            starts.append(position + size if position < 0 else position)
-            axis += 1
-    if len(spec_list) > MOST_AXES and sum(kind[0] != INTEGER for kind in spec_list) > MOST_AXES:
+            size = shape[item.axis]
+            start, stop, step = _bounds(item.value, size)
+            length = len(range(start, stop, step))
+            if start == 0 and step == 1 and length == size:
+                spec.append((FULL,))
+            else:
+                spec.append((SLICE, length, step))
+                starts.append(start if length else 0)
+    if len(spec) > MOST_AXES and sum(kind[0] != INTEGER for kind in spec) > MOST_AXES:
         raise numpy_error(shape, key)
-    return lens.index(tuple(starts), tuple(spec_list)), scalar
+    return lens.index(tuple(starts), tuple(spec)), parsed.is_element
 
 
 ELEMENT = tuple([(((INTEGER,),) * ndim,) for ndim in range(65)])
@@ -101,10 +74,10 @@ def element(key: Any, shape: tuple[int, ...]) -> list[int] | None:
     if len(key) != len(shape):
         return None
     starts = []
-    for position, size in zip(key, shape, strict=True):
-        if type(position) is not int or not -size <= position < size:
+    for item, size in zip(key, shape, strict=True):
+        if type(item) is not int or not -size <= item < size:
             return None
-        starts.append(position + size if position < 0 else position)
+        starts.append(item + size if item < 0 else item)
     return starts
 
 
@@ -121,25 +94,4 @@ def _bounds(item: slice, size: Any) -> tuple[int, int, int]:
     )
 
 
-def _is_int(item: Any) -> bool:
-    if isinstance(item, Handle):
-        return (
-            type(item) is late_bound.scalar
-            and isinstance(item, onp.integer)
-            and handles.is_known(item)
-        )
-    return isinstance(item, int | onp.integer) or (
-        not isinstance(item, onp.ndarray | list | tuple | slice) and hasattr(item, "__index__")
-    )
-
-
-def numpy_error(shape: tuple[int, ...], key: Any) -> Exception:
-    """The error that NumPy raises for the key."""
-    try:
-        onp.broadcast_to(onp.zeros(()), shape)[key]
-    except Exception as error:
-        return error
-    return IndexError(f"invalid index {key!r} for shape {shape}")
-
-
-__all__ = ["ELEMENT", "basic", "element", "numpy_error"]
+__all__ = ["ELEMENT", "basic", "element", "numpy_error", "of_parsed"]

@@ -40,8 +40,8 @@ attribute_get(PyObject *self, PyObject *handle, PyObject *Py_UNUSED(owner))
         if (IS_NDARRAY(payload)) {
             found = is_dtype ? Py_NewRef((PyObject *)PyArray_DESCR((PyArrayObject *)payload)) : shape_of_array(payload);
         }
-        else if (IS(payload, xla_array_) && !is_dtype) {
-            found = shape_of(payload);
+        else if (IS(payload, xla_array_)) {
+            found = is_dtype ? dtype_of(payload) : shape_of(payload);
         }
         Py_DECREF(payload);
     }

@@ -1,0 +1,216 @@
+"""The parser of keys: what `a[key]` says of each axis, which every reader and writer begins with.
+
+    parse((4, 5, 6), (2, ..., None, [0, 1]))
+    INTEGER 2, SLICE of the whole axis 1, NEWAXIS, ARRAY [0, 1]
+
+Keys of one int, and keys that NumPy itself takes of arrays on the host, are recognised before.
+"""
+
+import operator as python
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import numpy as onp
+
+from npcompat._internal.core import modes
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import array_like, handles, late_bound
+from npcompat._internal.dispatch.traced_number import NumberArgument
+
+WHOLE = slice(None)
+
+
+class Kind(IntEnum):
+    """What an item of a key is."""
+
+    NEWAXIS = 0
+    SLICE = 1
+    INTEGER = 2
+    ARRAY = 3
+    MASK = 4
+
+
+class Item(NamedTuple):
+    """One item of a key; an ellipsis is a slice for each axis that it stands for.
+
+    Attributes
+    ----------
+    kind : Kind
+        What it is.
+    value : object
+        The slice, the int (or number that is known when a compiled function runs), or the array.
+    axis : int
+        The axis of the array that it is about, or the first of them.
+    axes : int
+        How many axes it consumes.
+    """
+
+    kind: Kind
+    value: Any
+    axis: int
+    axes: int
+
+
+class ParsedKey(NamedTuple):
+    """A key, item by item.
+
+    Attributes
+    ----------
+    items : list of Item
+        They consume all axes of the array.
+    is_basic : bool
+        True if there are no arrays: the key gives a view.
+    is_element : bool
+        True if NumPy gives a scalar: an int for each axis, and no ellipsis.
+    """
+
+    items: list[Item]
+    is_basic: bool
+    is_element: bool
+
+
+def is_int(item: Any) -> bool:
+    """Return True for an item that is an int, or a scalar that is one and whose value is known."""
+    if isinstance(item, Handle):
+        return (
+            type(item) is late_bound.scalar
+            and isinstance(item, onp.integer)
+            and handles.is_known(item)
+        )
+    return isinstance(item, int | onp.integer) or (
+        not isinstance(item, onp.ndarray | list | tuple | slice) and hasattr(item, "__index__")
+    )
+
+
+def is_mask(item: Any) -> bool:
+    """Return True for an array of bools of ours that has axes."""
+    return (
+        isinstance(item, Handle)
+        and getattr(item, "dtype", None) == onp.bool_
+        and len(getattr(item, "shape", ())) > 0
+    )
+
+
+def _kind_of(item: Any) -> Kind | None:
+    """The kind of an item that is no array; None for an array."""
+    if item is None:
+        return Kind.NEWAXIS
+    if type(item) is slice:
+        return Kind.SLICE
+    if isinstance(item, bool | onp.bool_) or not is_int(item):
+        return None
+    return Kind.INTEGER
+
+
+def has_arrays(key: Any) -> bool:
+    """Return True if a key has an item that is no basic one: it reads a copy."""
+    if type(key) is not tuple:
+        return key is not Ellipsis and _kind_of(key) is None
+    return any([item is not Ellipsis and _kind_of(item) is None for item in key])
+
+
+def parse(shape: Sequence[int], key: Any) -> ParsedKey:
+    """Parse a key of an array of a shape.
+
+    Raises
+    ------
+    IndexError
+        NumPy's, if the key has too many items or what no key can have.
+    """
+    given = tuple(key) if isinstance(key, tuple) else (key,)
+    kinds: list[Kind | None] = []
+    values: list[Any] = []
+    ellipsis = -1
+    is_basic = True
+    for item in given:
+        if item is Ellipsis:
+            if ellipsis >= 0:
+                raise numpy_error(shape, key)
+            ellipsis = len(kinds)
+            continue
+        kind = _kind_of(item)
+        if kind is None:
+            is_basic = False
+            item = _as_array(item)
+            kind = Kind.MASK if item.dtype == onp.bool_ else Kind.ARRAY
+        kinds.append(kind)
+        values.append(item)
+    consumed = [
+        len(v.shape) if k is Kind.MASK else 0 if k is Kind.NEWAXIS else 1
+        for k, v in zip(kinds, values, strict=True)
+    ]
+    left = len(shape) - sum(consumed)
+    if left < 0:
+        if is_basic:
+            raise numpy_error(shape, key)
+        raise IndexError(
+            f"too many indices for array: array is {len(shape)}-dimensional, but "
+            f"{sum(consumed)} were indexed"
+        )
+    items: list[Item] = []
+    axis = 0
+    at = ellipsis if ellipsis >= 0 else len(kinds)
+    for i in range(len(kinds) + 1):
+        if i == at:
+            items += [Item(Kind.SLICE, WHOLE, axis + n, 1) for n in range(left)]
+            axis += left
+        if i < len(kinds):
+            items.append(Item(kinds[i], values[i], axis, consumed[i]))  # type: ignore[arg-type]
+            axis += consumed[i]
+    is_element = ellipsis < 0 and not left and all([k is Kind.INTEGER for k in kinds])
+    return ParsedKey(items, is_basic, is_element)
+
+
+def _as_array(item: Any) -> Any:
+    """An item that is no basic one as an array: ours, or NumPy's where its elements are known."""
+    if is_mask(item) and any([type(n) is int and n == 0 for n in item.shape]):
+        # what it selects is known, in a compiled function, too
+        item = onp.zeros(item.shape, onp.bool_)
+    elif isinstance(item, Handle) and modes.current().trace is not None and handles.is_known(item):
+        item = handles.to_host(item)
+    found: Any = item
+    if not isinstance(item, Handle):
+        found = onp.asarray(array_like.host_array(item))
+        if found.size == 0 and isinstance(item, list | tuple):
+            found = found.astype(onp.intp)
+    dtype = getattr(found, "dtype", None)
+    if dtype is not None and dtype.kind not in "iub":
+        raise IndexError(
+            f"arrays used as indices must be of integer (or boolean) type, got {dtype}; use "
+            ".astype('int64') if the values are whole"
+        )
+    return found
+
+
+def position(item: Item, shape: Sequence[int], key: Any) -> Any:
+    """The position that an int means, counted from 0."""
+    size = shape[item.axis]
+    if type(item.value) is NumberArgument:
+        return item.value.within(size)
+    found = python.index(item.value)
+    if not -size <= found < size:
+        raise numpy_error(shape, key)
+    return found + size if found < 0 else found
+
+
+def numpy_error(shape: Sequence[int], key: Any) -> Exception:
+    """The error that NumPy raises for the key."""
+    try:
+        onp.broadcast_to(onp.zeros(()), shape)[key]
+    except Exception as error:
+        return error
+    return IndexError(f"invalid index {key!r} for shape {tuple(shape)}")
+
+
+__all__ = [
+    "WHOLE",
+    "Item",
+    "Kind",
+    "ParsedKey",
+    "has_arrays",
+    "is_mask",
+    "numpy_error",
+    "parse",
+    "position",
+]

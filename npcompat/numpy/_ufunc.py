@@ -187,16 +187,7 @@ def _general(
     subok: bool,
     signature: Any,
 ) -> Any:
-    if op.outputs > 1 and out is not ... and not isinstance(out, tuple):
-        raise TypeError(
-            f"'out' must be a tuple of arrays: {name_of(op)} has {op.outputs} outputs, got "
-            f"{type(out).__name__}"
-        )
-    if isinstance(out, tuple) and len(out) != op.outputs:
-        raise ValueError(
-            "The 'out' tuple must have exactly one entry per ufunc output: expected "
-            f"{op.outputs}, got {len(out)}"
-        )
+    _check_outs(op, out)
     class_source = None
     if not late_bound.ordinary.issuperset(
         map(type, (*args, *(out if type(out) is tuple else (out,)), where))
@@ -245,27 +236,13 @@ def _general(
         else array_like.joined(a)
         for a in args
     ]
-    types = tuple([a.dtype if hasattr(a, "dtype") else type(a) for a in operands])
     loop = _loop(op, dtype, signature)
-    casts, _ = op.rule(types, {"dtype": loop})
-    for i, (operand, wanted) in enumerate(zip(types, casts, strict=True)):
-        if loop is None and wanted == onp.bool_:
-            continue  # logical ufuncs accept any dtype
-        if (
-            wanted is not None
-            and not (operand is float and signature is not None)
-            and not _may_cast(operand, wanted, casting)
-        ):
-            carried = [dtypes.strong_by_numpy(t) for t in types]
-            if op.ufunc is None or all(map(dtypes.on_devices, carried)):
-                raise _UFuncInputCastingError(
-                    getattr(onp, name_of(op)), casting, carried[i], wanted, i
-                )
-            _let_numpy_check(op.ufunc, carried, loop, casting)
+    _check_casts(op, operands, loop, casting, signature)
     inputs = [array_like.as_value(a) for a in operands]
     if where is not True:
         inputs = _computed_where(op, inputs, array_like.as_value(where))
     values = execution.run(op, inputs, () if loop is None else (loop,))
+    given_arrays = args if all([o is None for o in outs]) else (*args, *outs)
     finished = []
     for i, (value, target) in enumerate(
         zip(values if op.outputs > 1 else (values,), outs, strict=True)
@@ -273,20 +250,46 @@ def _general(
         result = _finish(op, value, target, where, casting)
         if target is None and order != "K":
             result = in_order(result, common_order(operands) if order == "A" else order)
-        wrapping = (
-            class_source
-            if target is None
-            else target
-            if subclasses.is_subclass(type(target))
-            else None
-        )
+        wrapping = class_source
+        if target is not None:
+            wrapping = target if subclasses.is_subclass(type(target)) else None
         if wrapping is not None:
-            given_arrays = args if all([o is None for o in outs]) else (*args, *outs)
             result = subclasses.wrapped(
                 wrapping, as_array(result), late_bound.ufuncs.get(op.name), given_arrays, i
             )
         finished.append(result)
     return finished[0] if op.outputs == 1 else tuple(finished)
+
+
+def _check_outs(op: Op, out: Any) -> None:
+    """Raise NumPy's error for `out` of another structure than the outputs."""
+    if op.outputs > 1 and out is not ... and not isinstance(out, tuple):
+        raise TypeError(
+            f"'out' must be a tuple of arrays: {name_of(op)} has {op.outputs} outputs, got "
+            f"{type(out).__name__}"
+        )
+    if isinstance(out, tuple) and len(out) != op.outputs:
+        raise ValueError(
+            "The 'out' tuple must have exactly one entry per ufunc output: expected "
+            f"{op.outputs}, got {len(out)}"
+        )
+
+
+def _check_casts(
+    op: Op, operands: Sequence[Any], loop: Any, casting: Casting, signature: Any
+) -> None:
+    """Raise NumPy's error if an operand can't be cast to what the ufunc computes with."""
+    types = tuple([a.dtype if hasattr(a, "dtype") else type(a) for a in operands])
+    casts, _ = op.rule(types, {"dtype": loop})
+    for i, (operand, wanted) in enumerate(zip(types, casts, strict=True)):
+        if wanted is None or (loop is None and wanted == onp.bool_):
+            continue  # logical ufuncs accept any dtype
+        if (operand is float and signature is not None) or _may_cast(operand, wanted, casting):
+            continue
+        carried = [dtypes.strong_by_numpy(t) for t in types]
+        if op.ufunc is None or all(map(dtypes.on_devices, carried)):
+            raise _UFuncInputCastingError(getattr(onp, name_of(op)), casting, carried[i], wanted, i)
+        _let_numpy_check(op.ufunc, carried, loop, casting)
 
 
 _HARMLESS: dict[str, int] = {"arctanh": 0, "arcsin": 0, "arccos": 0}

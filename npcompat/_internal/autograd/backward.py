@@ -117,48 +117,71 @@ def gradients(
                 for ran in nodes:
                     ran.release()
             return at_once
-    found: Gradients = {}
-    waiting: dict[int, tuple[Leaf | Node, list[Value | None]]] = {}
-    heap: list[tuple[int, int]] = []
+    with modes.changed(recording=create_graph):
+        walk = _Walk(create_graph)
+        for head, grad in zip(heads, head_grads, strict=True):
+            walk.send(head, run(_ones_like, [head]) if grad is None else grad)
+        walk.run()
+    if not retain_graph:
+        for node in walk.walked:
+            node.release()
+    return walk.found
 
-    def send(value: Value, grad: Value) -> None:
+
+class _Walk:
+    """A walk back over nodes, from the youngest on; each is walked when all that it made has sent
+    its gradient.
+
+    Attributes
+    ----------
+    found : dict
+        The leaves that were reached, with their gradients.
+    walked : list of Node
+        Nodes that were walked.
+    """
+
+    def __init__(self, create_graph: bool) -> None:
+        self._create_graph = create_graph
+        self.found: Gradients = {}
+        self.walked: list[Node] = []
+        self._waiting: dict[int, tuple[Leaf | Node, list[Value | None]]] = {}
+        self._ages: list[tuple[int, int]] = []
+
+    def send(self, value: Value, grad: Value) -> None:
+        """Add a gradient to those of a value."""
         node = value.node
         if node is None:
             return
-        entry = waiting.get(id(node))
+        entry = self._waiting.get(id(node))
         if entry is None:
             slots: list[Value | None] = [None] * (node.outputs if isinstance(node, Node) else 1)
-            entry = waiting[id(node)] = (node, slots)
-            heapq.heappush(heap, (-node.sequence, id(node)))
-        index = value.index
-        before = entry[1][index]
-        entry[1][index] = grad if before is None else run(accumulate, [before, grad])
+            entry = self._waiting[id(node)] = (node, slots)
+            heapq.heappush(self._ages, (-node.sequence, id(node)))
+        before = entry[1][value.index]
+        entry[1][value.index] = grad if before is None else run(accumulate, [before, grad])
 
-    with modes.changed(recording=create_graph):
-        for head, grad in zip(heads, head_grads, strict=True):
-            send(head, run(_ones_like, [head]) if grad is None else grad)
-        walked = []
-        while heap:
-            _, key = heapq.heappop(heap)
-            node, slots = waiting.pop(key)
+    def run(self) -> None:
+        """Walk until nothing waits."""
+        while self._ages:
+            _, key = heapq.heappop(self._ages)
+            node, slots = self._waiting.pop(key)
             if isinstance(node, Leaf):
                 assert slots[0] is not None
-                found[key] = (node, slots[0])
-                continue
-            if node.released:
-                raise AutogradError(
-                    f"backward through {node.op.name} a second time: its graph was freed by the "
-                    "first one; "
-                    "pass retain_graph=True to the first backward"
-                )
-            walked.append(node)
-            wanted = [v for v, m in zip(node.inputs, node.mask, strict=True) if m]
-            for value, gradient in zip(wanted, pull(node, slots, create_graph), strict=True):
-                send(value, gradient)
-    if not retain_graph:
-        for node in walked:
-            node.release()
-    return found
+                self.found[key] = (node, slots[0])
+            else:
+                self._pull(node, slots)
+
+    def _pull(self, node: Node, slots: list[Value | None]) -> None:
+        """Send the gradients of a node to its inputs."""
+        if node.released:
+            raise AutogradError(
+                f"backward through {node.op.name} a second time: its graph was freed by the first "
+                "one; pass retain_graph=True to the first backward"
+            )
+        self.walked.append(node)
+        wanted = [v for v, m in zip(node.inputs, node.mask, strict=True) if m]
+        for value, gradient in zip(wanted, pull(node, slots, self._create_graph), strict=True):
+            self.send(value, gradient)
 
 
 def backward(

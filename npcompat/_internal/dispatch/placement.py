@@ -23,6 +23,18 @@ def place(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:
     """Choose the backend of a call that is not all XLA arrays, and bring its payloads there (in
     place); None if there are symbols.
     """
+    found = _chosen(op, payloads, mode)
+    if found is not None:
+        _bring(op, payloads, attrs, mode, *found)
+        return found[0]
+    return None
+
+
+def _chosen(op: Op, payloads: Sequence[Any], mode: modes.Mode) -> tuple[Any, bool] | None:
+    """The backend of a call, and whether no other has the dtypes; None if there are symbols.
+
+    Operands decide, then where new arrays go.
+    """
     backend: Any = None
     only_host = False
     for p in payloads:
@@ -42,12 +54,17 @@ def place(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:
                 "returned; "
                 "return it from the function, or write it into an array that exists outside"
             )
+    if only_host:
+        return host, True
     if backend is None:
         backend = host if on_host(mode) else xla
-    if only_host:
-        backend = host
-    elif backend is host and op.prefers_xla and mode.backend == "auto":
-        backend = xla
+    return xla if op.prefers_xla and mode.backend == "auto" else backend, False
+
+
+def _bring(
+    op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode, backend: Any, only_host: bool
+) -> None:
+    """Bring payloads to a backend, in place: it differs from where some of them are."""
     for i, p in enumerate(payloads):
         kind = type(p)
         if kind is XLA_ARRAY:
@@ -64,7 +81,6 @@ def place(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:
                 payloads[i] = transfer_to_xla(p, mode, op.name)
         elif not isinstance(p, onp.ndarray | int | float | complex):
             payloads[i] = onp.asarray(p)
-    return backend
 
 
 def in_range(op: Op, payloads: Sequence[Any], position: int, attrs: Attrs) -> Any:

@@ -6,7 +6,7 @@ What is not public may change at any time: a test takes from here only what no p
 # ruff: noqa: F401 (imported to be imported from here)
 
 # autograd
-from npcompat._internal.autograd import tape
+from npcompat._internal.autograd import tape, whole_graph
 
 # backend
 from npcompat._internal.backend import pillow

@@ -5,7 +5,7 @@ import weakref
 
 import numpy as onp
 import pytest
-from internals import AutogradError, tape
+from internals import AutogradError, whole_graph
 
 from npcompat import autograd, np, npx
 
@@ -213,7 +213,7 @@ def chain_by_numpy(x, w, length):
 
 @pytest.mark.parametrize("name", ["numpy", "auto"])
 def test_a_graph_on_the_host_is_differentiated_by_one_program(name, monkeypatch):
-    monkeypatch.setattr(tape, "_programs", {})
+    monkeypatch.setattr(whole_graph, "_programs", {})
     with npx.backend(name):
         x, w = variable([0.3, -0.2, 0.1]), variable([0.5, 1.5])
         for length, compiled in ((5, ["_npi_backward"]), (5, []), (6, ["_npi_backward"])):
@@ -237,8 +237,8 @@ def test_a_graph_on_the_host_is_differentiated_by_one_program(name, monkeypatch)
 
 @pytest.mark.parametrize("name", ["numpy", "auto"])
 def test_graphs_that_differ_each_time_are_walked_node_by_node(name, monkeypatch):
-    monkeypatch.setattr(tape, "_programs", {})
-    monkeypatch.setattr(tape, "_patience", [2])
+    monkeypatch.setattr(whole_graph, "_programs", {})
+    monkeypatch.setattr(whole_graph, "_budget", [2])
     with npx.backend(name):
         x, w = variable([0.3, -0.2, 0.1]), variable([0.5, 1.5])
         names = []

@@ -171,38 +171,44 @@ def _converted(
         given = _given_by(a, dtype, copy)
         if isinstance(given, Handle):
             a, copy = given, None  # its `__array__` received `copy`
-    if not isinstance(a, Handle):
-        if not copy and device is None and (memory := _memory_of(a, dtype, order)) is not None:
-            return over_memory(memory)
+    if isinstance(a, Handle):
+        return _of_ours(a, dtype, copy, device, order, subok)
+    return _of_others(a, dtype, copy, device, order)
+
+
+def _of_others(a: Any, dtype: Any, copy: bool | None, device: Any, order: Order) -> Any:
+    """Convert what is no array of ours: numbers, sequences, other libraries' arrays and memory."""
+    if not copy and device is None and (memory := _memory_of(a, dtype, order)) is not None:
+        return over_memory(memory)
+    if copy is False:
+        raise ValueError(
+            "Unable to avoid copy while creating an array as requested: the array-like is not an "
+            "npcompat array"
+        )
+    with placed_on(device):
+        host = array_like.host_array(a, dtype)
+        if host.ndim > 1 and (order == "F" or not host.flags.c_contiguous):
+            host = onp.asarray(host, order=order)
+            made = array_like.array_of(onp.array(host) if _may_share(host, a) else host)
+            return in_order(made, "K", host)
+        stays = on_host(modes.current()) or not dtypes.on_devices(host.dtype)
+        shared = stays and (
+            host is a or (type(a) not in (list, tuple, onp.ndarray) and _may_share(host, a))
+        )
+        return array_like.array_of(onp.array(host) if shared else host)
+
+
+def _of_ours(a: Any, dtype: Any, copy: bool | None, device: Any, order: Order, subok: bool) -> Any:
+    """Convert an array or scalar of ours; the array itself if nothing is to be changed."""
+    if type(a) is late_bound.scalar:
         if copy is False:
             raise ValueError(
-                "Unable to avoid copy while creating an array as requested: the array-like is not "
-                "an npcompat array"
+                "Unable to avoid copy while creating an array as requested: a scalar has no memory "
+                "to share."
             )
-        with placed_on(device):
-            host = array_like.host_array(a, dtype)
-            if host.ndim > 1 and (order == "F" or not host.flags.c_contiguous):
-                host = onp.asarray(host, order=order)
-                made = array_like.array_of(onp.array(host) if _may_share(host, a) else host)
-                return in_order(made, "K", host)
-            stays = on_host(modes.current()) or not dtypes.on_devices(host.dtype)
-            shared = stays and (
-                host is a or (type(a) not in (list, tuple, onp.ndarray) and _may_share(host, a))
-            )
-            return array_like.array_of(onp.array(host) if shared else host)
-    if type(a) is late_bound.scalar and copy is False:
-        raise ValueError(
-            "Unable to avoid copy while creating an array as requested: a scalar has no memory to "
-            "share."
-        )
-    if type(a) is not late_bound.ndarray:
-        a = (
-            handles.wrap(handles.read(a))
-            if type(a) is late_bound.scalar
-            else a
-            if subok
-            else lens.plain(a)
-        )
+        a = handles.wrap(handles.read(a))
+    elif type(a) is not late_bound.ndarray and not subok:
+        a = lens.plain(a)
     result = a
     if dtype is not None and (a.dtype != dtype or (dtype.kind == "T" and dtype is not a.dtype)):
         if copy is False:

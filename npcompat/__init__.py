@@ -63,7 +63,10 @@ if TYPE_CHECKING:
     from npcompat import symbol as sym
     from npcompat.gluon import metric
 
-__version__ = "0.1.0"
+try:
+    from npcompat._version import __version__  # written when the package is built
+except ImportError:
+    __version__ = "0+unbuilt"
 sys.modules["npcompat.util"] = util  # MXNet's name; makes `import npcompat.util` work
 _LATER = {
     "amp": "amp",

@@ -9,23 +9,24 @@ import functools
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import CodeType, FrameType
 
 
-def _folder(package: str) -> str:
-    """Folder of an installed package, which is not imported."""
-    spec = importlib.util.find_spec(package)
-    assert spec is not None and spec.origin is not None
-    return os.path.dirname(spec.origin) + os.sep
+def _folders(packages: Iterable[str]) -> Iterator[str]:
+    """Folders of those of the packages that are installed, none of which is imported."""
+    for package in packages:
+        spec = importlib.util.find_spec(package)
+        if spec is not None and spec.origin is not None:
+            yield os.path.dirname(spec.origin) + os.sep
 
 
 _PACKAGE = str(Path(__file__).parents[2]) + os.sep
 # Prefixes of the files of libraries below npcompat, by where they are installed: a user's folder
 # may be named jax, too.
-_NAMES = ("jax", "jaxlib", "numpy", "optax", "ml_dtypes")
-_LIBRARIES = (*map(_folder, _NAMES), contextlib.__file__, functools.__file__, "<frozen ")
+_NAMES = ("jax", "jaxlib", "numpy", "optax", "ml_dtypes", "absl", "chex", "etils", "opt_einsum")
+_LIBRARIES = (*_folders(_NAMES), contextlib.__file__, functools.__file__, "<frozen ")
 _STDLIB = os.path.dirname(contextlib.__file__) + os.sep
 _SITE = os.sep + "site-packages" + os.sep
 

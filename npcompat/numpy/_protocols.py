@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray
 
 _NO_ADDRESS = (
-    "an array that is recorded, traced or on XLA has no address, since its memory moves when it is "
+    "a scalar, and an array that is recorded, traced or on XLA, has no address, since its memory moves when it is "
     "written, nor has one of a dtype that buffers can't describe; take that of `a.asnumpy()`"
 )
 API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
@@ -101,10 +101,8 @@ class Protocols(Handle):
         Nothing says when an address is no longer used, so the memory is lent for as long as the
         array lives.
         """
-        if type(self) is late_bound.scalar:
-            numpys: dict[str, Any] = handles.to_host(self)[()].__array_interface__
-            return numpys
-        if not fast_path.has_buffers:  # NumPy would ask for it before `__array__`
+        # NumPy would ask for it before `__array__`
+        if type(self) is late_bound.scalar or not fast_path.has_buffers:
             raise AddressNotImplementedError(_NO_ADDRESS)
         found = borrowed_buffers.pinned(self)
         if found is None:

@@ -100,7 +100,7 @@ def jit(
     ...         n += 1
     ...     return n
     >>> steps(np.float32(1000))
-    np.int64(10)
+    10
     """
 
     buckets = requested(bucket, bucket_axis)

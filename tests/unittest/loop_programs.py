@@ -511,7 +511,7 @@ def does_not_fit_a_narrow_dtype(a):
 @refused()
 def int_beyond_64_bits(a):
     n = 1
-    for i in range(80):
+    for _i in range(80):
         n *= 2
     return a + n % 3
 

@@ -27,7 +27,7 @@ def outcome(function):
     try:
         result = function(*arguments)
         results = result if isinstance(result, tuple) else (result,)
-        found = [onp.asarray(0 if r is None else r) for r in (*results, *arguments)]
+        found = [onp.array(0 if r is None else r) for r in (*results, *arguments)]
         npx.waitall()
     except Exception as error:
         return None, error

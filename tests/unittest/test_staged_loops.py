@@ -201,3 +201,64 @@ def test_compile_time_does_not_depend_on_the_number_of_rounds():
         expected = onp.zeros(7)
         onp.add.at(expected, onp.arange(n) % 7, onp.arange(n))
         assert onp.allclose(x.asnumpy(), expected)
+
+
+# --- what must never be silently wrong
+
+
+def test_another_name_of_an_array_sees_what_eager_shows():
+    def f(x):
+        y = x
+        for _ in range(12):
+            x += 1
+            x = x * 1
+        return x, y
+
+    x, again = np.ones(3), np.ones(3)
+    assert [a.tolist() for a in npx.jit(f)(x)] == [a.tolist() for a in f(again)]
+    assert x.tolist() == again.tolist()
+
+
+def test_a_write_to_one_of_two_arrays_as_data_decide_is_refused():
+    def f(x):
+        y = x
+        if x[0] > 0:
+            x = x * 2
+        y += 1
+        return x
+
+    with pytest.raises(ValueError, match="read-only"):
+        npx.jit(f)(np.ones(3))
+
+
+def test_items_of_lists_and_dicts_are_set_in_each_round():
+    def f(x):
+        c, d = [0] * 12, {}
+        for i in range(12):
+            c[i], d[i] = i * 2, i
+        return x + sum(c) + len(d)
+
+    assert npx.jit(f)(np.zeros(2)).tolist() == [144, 144]
+
+
+def test_draws_in_a_loop_are_those_of_eager():
+    def f(x):
+        for _ in range(12):
+            x += np.random.normal(size=3)
+
+    found = []
+    for g in (f, npx.jit(f)):
+        np.random.seed(0)
+        x = np.zeros(3)
+        g(x)
+        found.append(x.asnumpy())
+    onp.testing.assert_allclose(found[1], found[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "uint64", "int8"])
+def test_positions_of_narrow_and_unsigned_dtypes(dtype):
+    x, c = np.arange(300.0), np.array([1, 2, 3], dtype=dtype)
+    for f in (lambda x, c: x[c], lambda x, c: np.take(x, c)):
+        assert npx.jit(f)(x, c).tolist() == [1, 2, 3]
+        with pytest.raises(IndexError):
+            npx.jit(f)(x[:3], c).asnumpy()

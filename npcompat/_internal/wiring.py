@@ -38,12 +38,15 @@ from npcompat._internal.dispatch import (
 from npcompat._internal.indexing import host as host_indexing
 from npcompat._internal.indexing import lens
 from npcompat._internal.native import fast_path
+from npcompat._internal.staging import calls, runtime
 
 
 def connect_core() -> None:
     """Fill what rooms of the core fill; called once, before public functions are declared."""
     late_bound.class_of_results = subclasses.results
     late_bound.recorder = tape.record
+    late_bound.converted = calls.for_trace
+    calls.runtime.append(runtime)
     fast_path.late_bound_export.append(borrowed_buffers.export)
     _connect_fast_path()
 

@@ -12,8 +12,10 @@ import numpy as onp
 
 from npcompat._internal.compile.control_flow import recomputed
 from npcompat._internal.compile.jit import Compiled
+from npcompat._internal.compile.loop_policy import is_staged
 from npcompat._internal.compile.shape_buckets import Axes, Bucketed, Buckets, requested
 from npcompat._internal.core import changes, modes
+from npcompat._internal.dispatch import late_bound
 from npcompat._internal.files import array_file, safetensors_file
 from npcompat._internal.support.errors import InferenceError
 from npcompat.gluon import _variables
@@ -52,7 +54,7 @@ class Block(Structured, Hooked):
 
     _untracked: ClassVar[frozenset[str]] = frozenset(
         (
-            "_active", "_buckets", "_compiled", "_forward_hooks", "_forward_pre_hooks",
+            "_active", "_buckets", "_compiled", "_loops", "_forward_hooks", "_forward_pre_hooks",
             "_op_hooks", "_order", "_parents", "_reg_params", "_watched",
         )
     )  # fmt: skip
@@ -454,6 +456,8 @@ class Block(Structured, Hooked):
             if parameter._data is None:
                 self._complete(*args)
                 break
+        if modes.current().trace is not None:
+            return late_bound.converted(self.forward)(*args, **kwargs)
         return self.forward(*args, **kwargs)
 
     def _complete(self, *args: Any) -> None:
@@ -529,12 +533,13 @@ class HybridBlock(Exported, Block):
     _remat: bool
     _compiled: Compiled | Bucketed | None
     _buckets: Buckets | None
+    _loops: str | None
     _watched: Watch | None
 
     def __init__(self) -> None:
         super().__init__()
         self.__dict__.update(
-            _active=False, _remat=False, _buckets=None, _compiled=None, _watched=None
+            _active=False, _remat=False, _buckets=None, _compiled=None, _watched=None, _loops=None
         )
 
     def hybridize(  # type: ignore[override]
@@ -550,6 +555,7 @@ class HybridBlock(Exported, Block):
         remat: bool | None = None,
         bucket: int | Sequence[int] | None = None,
         bucket_axis: Axes | None = None,
+        loops: str | None = None,
     ) -> None:
         """Compile the block; results, random draws and errors stay the same.
 
@@ -572,6 +578,9 @@ class HybridBlock(Exported, Block):
         bucket, bucket_axis
             Lengths to which arrays are padded along one axis, as for `npx.jit`. If the block is
             compiled as part of another one, those of the outer block apply.
+        loops : {"staged", "python"}, optional
+            Whether loops and branches of `forward` become parts of the program, as for `npx.jit`.
+            If the block is compiled as part of another one, the choice of the outer block applies.
 
         Examples
         --------
@@ -582,8 +591,12 @@ class HybridBlock(Exported, Block):
         (4, 2)
         """
         self.__dict__.update(
-            _active=bool(active), _compiled=None, _buckets=requested(bucket, bucket_axis)
+            _active=bool(active),
+            _compiled=None,
+            _buckets=requested(bucket, bucket_axis),
+            _loops=loops,
         )
+        is_staged(loops)  # an error for a wrong one comes here, not at the first call
         if remat is not None:
             self.__dict__["_remat"] = bool(remat)
         for child in self._blocks().values():
@@ -618,7 +631,9 @@ class HybridBlock(Exported, Block):
             self.__dict__["_watched"] = Watch(self) or None
             run, name = self._run if self._remat else super()._run, type(self).__name__
             compiled = (
-                Compiled(run, name) if self._buckets is None else Bucketed(run, self._buckets, name)
+                Compiled(run, name, loops=self._loops)
+                if self._buckets is None
+                else Bucketed(run, self._buckets, name, loops=self._loops)
             )
             self.__dict__["_compiled"] = compiled
         return compiled

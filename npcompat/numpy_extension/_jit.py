@@ -15,6 +15,7 @@ def jit(
     static_argnames: str | Sequence[str] = (),
     bucket: int | Sequence[int] | None = None,
     bucket_axis: Axes | None = None,
+    loops: str | None = None,
 ) -> Compiled | Bucketed: ...
 @overload
 def jit(
@@ -24,6 +25,7 @@ def jit(
     static_argnames: str | Sequence[str] = (),
     bucket: int | Sequence[int] | None = None,
     bucket_axis: Axes | None = None,
+    loops: str | None = None,
 ) -> Callable[[Callable[..., Any]], Compiled | Bucketed]: ...
 def jit(
     function: Callable[..., Any] | None = None,
@@ -32,6 +34,7 @@ def jit(
     static_argnames: str | Sequence[str] = (),
     bucket: int | Sequence[int] | None = None,
     bucket_axis: Axes | None = None,
+    loops: str | None = None,
 ) -> Any:
     """Compile a function just in time: it runs as one XLA program with the same meaning.
 
@@ -66,10 +69,11 @@ def jit(
     Raises
     ------
     TracedValueError
-        At the call, if Python branches on the value of an array, or if with `bucket` rows are
-        combined in a way that padding would change.
+        At the call, if Python asks for the value of an array, if a loop or branch that depends
+        on data can't be a part of the program, or if with `bucket` rows are combined in a way that
+        padding would change.
     ValueError
-        If `bucket` holds no lengths, or there is a `bucket_axis` without it; at the call, if the
+        If `loops` is none of its values; if `bucket` holds no lengths, or there is a `bucket_axis` without it; at the call, if the
         arrays to pad have several lengths, or one beyond the last of `bucket`.
 
     Examples
@@ -87,6 +91,16 @@ def jit(
     ...     return x - x.mean(axis=0)
     >>> centered(np.arange(3.0)), centered(np.arange(5.0))
     (array([-1.,  0.,  1.]), array([-2., -1.,  0.,  1.,  2.]))
+
+    >>> @npx.jit
+    ... def steps(x):
+    ...     n = 0
+    ...     while x > 1:
+    ...         x = x / 2
+    ...         n += 1
+    ...     return n
+    >>> steps(np.float32(1000))
+    10
     """
 
     buckets = requested(bucket, bucket_axis)
@@ -95,8 +109,8 @@ def jit(
         nums = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
         names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
         if buckets is not None:
-            return Bucketed(f, buckets, None, nums, names)
-        return Compiled(f, None, nums, names)
+            return Bucketed(f, buckets, None, nums, names, loops)
+        return Compiled(f, None, nums, names, loops)
 
     return compiled if function is None else compiled(function)
 

@@ -132,6 +132,11 @@ def test_rounds_of_different_sizes_are_one(found, f, definite):
 
 
 @pytest.mark.parametrize("f", FOUND)
+def test_rounds_of_different_sizes_are_numpys_when_they_are_staged(f, definite):
+    check(f, definite, policies=("staged",))
+
+
+@pytest.mark.parametrize("f", FOUND)
 def test_what_is_around_a_window_means_nothing(found, f, definite):
     """Elements that a round does not look at do not get into its results, though they be no
     numbers.

@@ -42,6 +42,7 @@ class Captured:
     errors: list[tuple[type[Exception], str]]
     types: list[tuple[tuple[int, ...], Any]]
     dependence: Callable[[], list[frozenset[int]]]
+    jaxpr: Any
 
     def split(
         self, results: Sequence[Any]
@@ -139,6 +140,7 @@ def capture(
         differentiable_outputs=found["carries"],
         reason=reason,
         groups=found["groups"],
+        loops=tuple(trace.notes.get("loops", ())),
         prefers_xla=True,
     )
     return Captured(
@@ -153,4 +155,5 @@ def capture(
         trace.errors,
         tracing.output_types(jaxpr),
         partial(tracing.dependence, jaxpr, trace.constants),
+        jaxpr,
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 from npcompat._internal.backend.jax import control_flow as control
 from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jaxpr import loop_bodies
 from npcompat._internal.compile.capture import Captured, capture
 from npcompat._internal.compile.trace import Trace
 from npcompat._internal.core import modes
@@ -173,6 +174,15 @@ def recomputed(function: Python, name: str) -> Any:
     )
 
 
+def _is_differentiated(trace: Any) -> bool:
+    """Return True if a trace, or one around it, may be differentiated as a whole."""
+    while trace is not None:
+        if trace.recorded_outside:
+            return True
+        trace = trace.outer
+    return False
+
+
 class _Loop:
     """The body of a loop, traced once on proxies of a slice of the data and of the states."""
 
@@ -200,7 +210,11 @@ class _Loop:
             )
 
         values = [_entering(s, "to begin a loop with") for s in states]
-        self.captured = capture(name, traced, [*data, *values])
+        mode = modes.current()
+        nodes = [v.node is not None for v in (*data, *values)]
+        differentiated = mode.recording or any(nodes) or _is_differentiated(mode.trace)
+        with loop_bodies.body(not differentiated):
+            self.captured = capture(name, traced, [*data, *values])
         self.outs, self.out_tree, count, self.state_tree, scalars = self.captured.result
         self.scalars = [*[False] * self.outs, *scalars]  # outputs are stacked
         self.leading = self.captured.outputs - self.outs - count

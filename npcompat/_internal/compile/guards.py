@@ -23,10 +23,12 @@ from typing import Any, TypeVar
 
 import numpy as onp
 
+from npcompat._internal.compile.staged_runs import check_call
 from npcompat._internal.core import changes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat._internal.native import fast_path
+from npcompat._internal.source.conversion import original
 from npcompat._internal.support.errors import CompileWarning, is_library, user_location
 
 _Result = TypeVar("_Result")
@@ -142,6 +144,11 @@ class Watch:
             return
         if str(frame.f_globals.get("__name__", "")).startswith("namedtuple_"):
             return  # code that the standard library makes
+        check_call(frame)
+        own = original(code)
+        if own is None:
+            return  # a part of a function, which was looked at when that was called
+        code, names = own, _names_of(own)
         self._names |= names
         found = frame.f_locals
         self._codes.setdefault(code, []).append({n: found.get(n) for n in code.co_freevars})

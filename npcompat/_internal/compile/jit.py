@@ -16,7 +16,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.compile import recompilation
+from npcompat._internal.compile import loop_policy, recompilation
 from npcompat._internal.compile.call_arguments import Call, Static
 from npcompat._internal.compile.program import NO_CACHED_RUN, Program, is_plain
 from npcompat._internal.compile.trace import CapturedTypeError
@@ -24,6 +24,7 @@ from npcompat._internal.core import changes, modes, program_lock
 from npcompat._internal.core.handle import Value
 from npcompat._internal.core.tensor_type import TensorType
 from npcompat._internal.dispatch import handles as _handles
+from npcompat._internal.dispatch import late_bound
 from npcompat._internal.dispatch.placement import transfer_to_xla
 from npcompat._internal.native import fast_path
 from npcompat._internal.support import gc_pause
@@ -48,6 +49,8 @@ class Compiled:
     static_argnums, static_argnames : sequence
         Arguments that are taken as a whole as part of the program; they must be hashable. What is
         no array is part of the program anyway, but for numbers that change: see `_changed_numbers`.
+    loops : {"staged", "python"}, optional
+        Whether loops and branches are parts of the program; by default the environment says.
     """
 
     def __init__(
@@ -56,8 +59,9 @@ class Compiled:
         name: str | None = None,
         static_argnums: Sequence[int] = (),
         static_argnames: Sequence[str] = (),
+        loops: str | None = None,
     ) -> None:
-        self.function = function
+        self.function, self.converts = function, loop_policy.is_staged(loops)
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
         self.static_argnums, self.static_argnames = (
             frozenset(static_argnums),
@@ -85,7 +89,8 @@ class Compiled:
             (observer := mode.observer) is not None and observer.needs_every_op
         ):
             # the equations join the program being built, or are observed one by one
-            return self.function(*args, **kwargs)
+            function = late_bound.converted(self.function) if self.converts else self.function
+            return function(*args, **kwargs)
         if not kwargs and not mode.recording:
             # A recent program for plain arrays of the types of an earlier call, unless something
             # else wrote its arrays meanwhile, or another thread traces or runs such a program.
@@ -289,7 +294,7 @@ class Compiled:
         self._recent.clear()
 
     def _compiled(self, key: Any, call: "Call", reason: str) -> "Program":
-        program = Program(self.function, self.name, call, reason)
+        program = Program(self.function, self.name, call, reason, self.converts)
         own = program.own_arrays(call)
         # an argument is also captured, and one of the two is written: it is traced as the one array
         # that it is
@@ -297,7 +302,7 @@ class Compiled:
             self._programs[key] = program
             key = (*key, own)
             call.keep(own)
-            program = Program(self.function, self.name, call, reason)
+            program = Program(self.function, self.name, call, reason, self.converts)
         self._programs[key] = program
         self._latest = key
         return program

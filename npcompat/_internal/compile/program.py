@@ -82,12 +82,19 @@ class Program:
         "uses", "writes",
     )  # fmt: skip
 
-    def __init__(self, function: Callable[..., Any], name: str, call: Call, reason: str) -> None:
+    def __init__(
+        self, function: Callable[..., Any], name: str, call: Call, reason: str, converts: bool
+    ) -> None:
         def body(inputs: list[Any], trace: Trace) -> tuple[Sequence[Value], Any]:
             seen = call.proxies(inputs)
             args, kwargs = call.arguments(seen)
+            traced = function
+            if converts:
+                traced = late_bound.converted(function, static)
+            else:
+                trace.notes["loops of python"] = True
             with call.uses:
-                return describe(function(*args, **kwargs), trace, inputs, seen)
+                return describe(traced(*args, **kwargs), trace, inputs, seen)
 
         static = [leaf.value if type(leaf) is Static else leaf for leaf in call.leaves]
         watch = Watch(function, [x for x in static if not isinstance(x, Handle)], name)

@@ -20,7 +20,7 @@ from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import REGISTRY
 from npcompat._internal.core.tensor_type import TensorType
-from npcompat._internal.dispatch import array_like, handles, masked_array
+from npcompat._internal.dispatch import array_like, handles, late_bound, masked_array
 from npcompat._internal.dispatch.execution import run
 from npcompat._internal.dispatch.placement import host_payload
 
@@ -80,7 +80,7 @@ class Bucketed:
         As of `Compiled`.
     buckets : Buckets
         How its arguments are padded.
-    name, static_argnums, static_argnames
+    name, static_argnums, static_argnames, loops
         As of `Compiled`.
     """
 
@@ -91,11 +91,12 @@ class Bucketed:
         name: str | None = None,
         static_argnums: Sequence[int] = (),
         static_argnames: Sequence[str] = (),
+        loops: str | None = None,
     ) -> None:
         self.lengths, self.axes = buckets.lengths, buckets.axes
         self.function = function
         self.static = frozenset([*static_argnums, *static_argnames])
-        self.compiled = Compiled(function, name, static_argnums, static_argnames)
+        self.compiled = Compiled(function, name, static_argnums, static_argnames, loops)
         self.compiled.function = self._on_rows
         self.name = self.compiled.name
         functools.update_wrapper(self, function, updated=())
@@ -190,7 +191,8 @@ class Bucketed:
             found.leaves[i] = handles.wrap(value)
             chosen.append((label, found.leaves[i], value))
         args, kwargs = found.arguments()
-        leaves, tree = xla.flatten(self.function(*args, **kwargs))
+        function = late_bound.converted(self.function) if self.compiled.converts else self.function
+        leaves, tree = xla.flatten(function(*args, **kwargs))
         for label, handle, value in chosen:
             if handle._value is not value:
                 raise NotImplementedError(

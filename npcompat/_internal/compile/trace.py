@@ -27,7 +27,6 @@ from npcompat._internal.core.protocols import TraceLike
 from npcompat._internal.dispatch import masked_array, memory_layout
 from npcompat._internal.dispatch.numpy_errors import explained
 from npcompat._internal.dispatch.placement import MOST_KNOWN, SCALARS, in_range
-from npcompat._internal.dispatch.traced_number import NumberArgument
 from npcompat._internal.support.errors import SymbolError, user_location
 
 OUTSIDE = Leaf(None, "outside")
@@ -63,8 +62,9 @@ class Trace:
             int, Callable[[], Any]
         ] = {}  # what makes payloads of nothing that is unknown, by their ids
         self.numbers: dict[
-            int, NumberArgument
+            int, Any
         ] = {}  # those that are operands of operations, by the ids of their payloads
+        self.notes: dict[Any, Any] = {}  # of staged loops and branches; see `staging/`
 
     # --- handles
 
@@ -253,11 +253,8 @@ class Trace:
         if any(found_one is not None for found_one in found):
             casts, _ = op.rule(tuple(map(xla.type_of, payloads)), op.named(attrs))
             for number, dtype in zip(found, casts, strict=True):
-                narrow = dtype is not None and dtype.kind in "iu" and dtype != onp.int64
-                if number is not None and (
-                    op.name == "_npi_power" or (number.kind is int and narrow)
-                ):
-                    number.value()
+                if number is not None:
+                    number.check(op, dtype)
 
     def as_traced(self, payload: Any) -> Any:
         """A payload as the equations take it; what is known is a constant."""

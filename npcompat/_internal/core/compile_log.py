@@ -19,7 +19,8 @@ class Compilation:
     """One program that was compiled: an operator's, or a whole function's.
 
     `groups` names the operators of a function that can be computed together, by their patterns
-    (`fusion`).
+    (`fusion`); `loops` says of each of its loops whether it is one loop of the program, or was
+    unrolled, and why.
     """
 
     name: str
@@ -27,11 +28,14 @@ class Compilation:
     reason: str
     location: str
     groups: tuple[tuple[str, ...], ...] = ()
+    loops: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         joined = f"; can be fused: {', '.join(map('+'.join, self.groups))}" if self.groups else ""
+        loops = "".join([f"\n  {loop}" for loop in self.loops])
         return (
             f"{self.location}: compiled {self.name}({', '.join(self.types)}): {self.reason}{joined}"
+            f"{loops}"
         )
 
 
@@ -48,11 +52,16 @@ def watched() -> bool:
 
 
 def compiled(
-    name: str, arrays: Sequence[Any], reason: str = FIRST, groups: tuple[tuple[str, ...], ...] = ()
+    name: str,
+    arrays: Sequence[Any],
+    reason: str = FIRST,
+    groups: tuple[tuple[str, ...], ...] = (),
+    loops: tuple[str, ...] = (),
 ) -> None:
     """Write an entry; costs nothing unless somebody listens."""
     if watched():
-        entry = Compilation(name, tuple(map(type_name, arrays)), reason, user_location(), groups)
+        types = tuple(map(type_name, arrays))
+        entry = Compilation(name, types, reason, user_location(), groups, loops)
         audit = modes.current().audit
         if audit is not None:
             audit.compiling(entry)

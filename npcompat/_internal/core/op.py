@@ -109,6 +109,7 @@ class Op:
     groups: tuple[
         tuple[str, ...], ...
     ] = ()  # of a traced function: the names of operators that can be computed together
+    loops: tuple[str, ...] = ()  # of a traced function: what became of its loops
     order: str | None = None
     """Memory order of results on the host: "C", "K" for as computed, None for the pattern's."""
     programs: ProgramCache = field(default_factory=ProgramCache)

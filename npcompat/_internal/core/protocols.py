@@ -48,6 +48,7 @@ class TraceLike(Protocol):
     born: dict[int, Any]
     before: "dict[int, tuple[Handle, Value]]"
     numbers: dict[int, Any]
+    notes: dict[Any, Any]
 
     def read(self, handle: "Handle") -> "Value":
         """Value of a root handle, which becomes an input if it is from outside."""

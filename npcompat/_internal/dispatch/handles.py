@@ -25,7 +25,7 @@ from npcompat._internal.dispatch import late_bound, memory_layout
 from npcompat._internal.dispatch.execution import run
 from npcompat._internal.dispatch.pending_errors import raise_pending
 from npcompat._internal.dispatch.placement import new_value
-from npcompat._internal.dispatch.traced_number import NumberArgument, TracedNumber
+from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat._internal.support.errors import (
     InferenceError,
     LeakedTracerError,
@@ -165,7 +165,7 @@ def lens_operand(position: Any) -> Value:
 def operand(number: TracedNumber) -> Value:
     """The value of a number that is known when a compiled function runs."""
     value, trace = Value(number.payload), modes.current().trace
-    if type(number) is NumberArgument and trace is not None:
+    if trace is not None and hasattr(type(number), "check"):
         trace.numbers[id(value.payload)] = number
     return value
 

@@ -26,6 +26,8 @@ recorder: Callable[..., Any]
 """Run an operator with its pullback, and put a node on its results."""
 overridden: Any = None
 """Ask operands with `__array_ufunc__` or `__array_function__` for a result."""
+converted: Callable[..., Any]
+"""Convert loops and branches of a user's function, so that they become parts of the program."""
 class_of_results: Any = None
 """Give results the class of operands that derive from `ndarray`."""
 ufuncs: dict[str, Any] = {}

@@ -149,6 +149,13 @@ class NumberArgument(TracedNumber):
         """Ask for the value, which is an error."""
         return self._unknown()
 
+    def check(self, op: Any, dtype: Any) -> None:
+        """Ask for the value where it decides whether a dtype can hold it, or an error."""
+        narrow = dtype is not None and dtype.kind in "iu" and dtype.itemsize < 8
+        unsigned = dtype is not None and dtype.kind == "u"
+        if op.name == "_npi_power" or (self.kind is int and (narrow or unsigned)):
+            self.value()
+
     def __getattr__(self, name: str) -> Any:
         if hasattr(self.kind, name):
             self.value()

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as onp
 
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import operator
@@ -19,10 +21,12 @@ from npcompat._internal.dispatch import (
     masked_array,
     writes,
 )
+from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.dispatch.placement import constant, host_payload
+from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat._internal.indexing import lens
 from npcompat._internal.indexing.assigned_value import fitted, listed
-from npcompat._internal.indexing.basic import basic
+from npcompat._internal.indexing.basic import ELEMENT, basic
 from npcompat._internal.indexing.checks import (
     REAL,
     check_bounds,
@@ -150,6 +154,28 @@ def _put_mask(xp: Any, a: Any, new: Any, mask: Any, *, axis: int = 0) -> Any:
     return xp.where(xp.reshape(mask, mask.shape + (1,) * trailing), new, a)
 
 
+def _element(base: Any, advanced: list[Any]) -> lens.Lens | None:
+    """The lens of one element, at positions of which a compiled function knows some when it runs."""
+    if modes.current().trace is None or not advanced:
+        return None
+    if any([a is None or a.ndim or a.dtype == onp.bool_ for a in advanced]):
+        return None
+    if not any(
+        [isinstance(a, Handle) and xla.is_tracer(handles.read(a).payload) for a in advanced]
+    ):
+        return None
+    if isinstance(handles.read(base).payload, xla.Unknown):
+        return None
+    starts: list[Any] = []
+    for axis, (a, size) in enumerate(zip(advanced, base.shape, strict=True)):
+        check_bounds(a, size, axis)
+        if isinstance(a, Handle):
+            starts.append(TracedNumber(tracing.counted_from_zero(handles.read(a).payload, size)))
+        else:
+            starts.append(int(a) + size if a < 0 else int(a))
+    return lens.index(tuple(starts), *ELEMENT[len(starts)])
+
+
 def _whole(xp: Any, a: Any, positions: Any, axes: Any) -> tuple[Any, ...]:
     remaining = iter(positions)
     index: list[Any] = []
@@ -179,6 +205,9 @@ def get(handle: Any, key: Any) -> Any:
         axis = next(i for i, a in enumerate(advanced) if a is not None)
         check_mask(base, masks[0], axis)
         return handles.wrap(masked_array.select(handles.read(base), handles.read(masks[0]), axis))
+    element = _element(base, advanced)
+    if element is not None:
+        return apply(lens.index_get, (base, *element.operands), element.attrs)
     positions, axes = _positions(base, advanced)
     if masks and _read_on_host(base):
         index = tuple(onp.asarray(positions.pop(0)) if marked else slice(None) for marked in axes)
@@ -237,6 +266,11 @@ def put(handle: Any, key: Any, new: Any) -> None:
             "many are needed depends on data. Write one value, or use a[...] = np.where(mask, "
             "values_of_full_shape, a)"
         )
+    element = _element(base, advanced)
+    if element is not None and type(value.payload) is not masked_array.MaskedPayload:
+        check_selected(new, ())
+        writes.put(base, element, fitted(new, (), base.dtype))
+        return
     positions, axes = _positions(base, advanced)
     target = onp.broadcast_shapes(*[getattr(p, "shape", ()) for p in positions])
     shape = _advanced_shape(base.shape, axes, target)

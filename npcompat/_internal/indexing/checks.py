@@ -58,7 +58,11 @@ def _out_of_bounds(xp: Any, positions: Any, *where: Any, size: int) -> Any:
     size : int
         Length of the axis.
     """
-    outside = (positions < -size) | (positions >= size)
+    if positions.dtype.kind == "u":  # of which none is negative
+        outside = positions.astype(onp.uint64) >= onp.uint64(size)
+    else:
+        positions = positions.astype(onp.int64)
+        outside = (positions < -size) | (positions >= size)
     return xp.any(outside & where[0] if where else outside)
 
 

@@ -59,3 +59,89 @@ def abstract_slice(payload: Any) -> jax.ShapeDtypeStruct:
     """Type of one slice along the leading axis."""
     aval = jax.typeof(payload)
     return jax.ShapeDtypeStruct(aval.shape[1:], aval.dtype)
+
+
+def constant(flag: bool) -> Any:
+    """A flag that is known."""
+    return jnp.asarray(flag)
+
+
+def of_type(x: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """A payload cast and broadcast to a type."""
+    with jax.enable_x64(True):
+        found = lax.convert_element_type(jnp.asarray(x), dtype)
+        return jnp.broadcast_to(found, shape) if found.shape != shape else found
+
+
+Step = Callable[[Any, Any], Any]
+"""`carry = step(index, carry)`."""
+
+
+def counted(first: Any, stop: Any, step: Step, carry: Any) -> Any:
+    """Run rounds from one number to another; where both are known this has a derivative."""
+    with jax.enable_x64(True):
+        if not isinstance(stop, int):
+            first, stop = jnp.asarray(first, jnp.int64), jnp.asarray(stop, jnp.int64)
+        return lax.fori_loop(first, stop, step, carry)
+
+
+def index(k: Any) -> Any:
+    """The number of a round."""
+    return jnp.asarray(k, jnp.int64)
+
+
+def flagged(flags: Sequence[Any]) -> Any:
+    """True if any of some vectors of flags has one that is set."""
+    found = jnp.asarray(False)
+    for f in flags:
+        found = found | f.any()
+    return found
+
+
+def index_type() -> jax.ShapeDtypeStruct:
+    """Type of the number of a round."""
+    return jax.ShapeDtypeStruct((), jnp.dtype("int64"))
+
+
+Round = Callable[[Any, Any], tuple[Any, Any]]
+"""`going, carry = step(index, carry)`, where a carry ends with a tuple of flags of errors."""
+
+
+def while_staged(step: Round, carry: Any, active: Any) -> Any:
+    """Run rounds while they go on, and raise no error."""
+
+    def goes_on(state: Any) -> Any:
+        return jnp.logical_and(state[0], ~flagged(state[1][2]))
+
+    with jax.enable_x64(True):
+        return lax.while_loop(goes_on, lambda s: step(None, s[1]), (truth(active), carry))[1]
+
+
+def rounds_while(first: int, stop: Any, step: Round, carry: Any, breaks: bool) -> Any:
+    """Run counted rounds while they go on, and raise no error."""
+
+    def goes_on(state: Any) -> Any:
+        k, going, now = state
+        return (k < stop) & going & ~flagged(now[2])
+
+    def next_one(state: Any) -> Any:
+        k, _, now = state
+        going, after = step(k, now)
+        return k + 1, going if breaks else jnp.asarray(True), after
+
+    with jax.enable_x64(True):
+        stop = jnp.asarray(stop, jnp.int64)
+        start = (jnp.asarray(first, jnp.int64), jnp.asarray(True), carry)
+        return lax.while_loop(goes_on, next_one, start)[2]
+
+
+def bounded_rounds(first: int, most: int, stop: Any, step: Round, carry: Any) -> Any:
+    """Run counted rounds while they go on, `most` at the most; this has a derivative."""
+
+    def guarded(k: Any, state: Any) -> Any:
+        going, now = state
+        return lax.cond(going & (k < stop), lambda s: step(k, s), lambda s: (going, s), now)
+
+    with jax.enable_x64(True):
+        stop = jnp.asarray(stop, jnp.int64)
+        return lax.fori_loop(first, most, guarded, (jnp.asarray(True), carry))[1]

@@ -109,7 +109,7 @@ def _logged(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
             result = compute(*_exact_first(arrays))
         finally:
             _tracing[thread] -= 1
-        compile_log.compiled(op.name, arrays, op.reason, op.groups)
+        compile_log.compiled(op.name, arrays, op.reason, op.groups, op.loops)
         return result
 
     traced.__name__ = op.name

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as onp
 from jax.core import Tracer
 
+from npcompat._internal.backend.jaxpr import loop_bodies
 from npcompat._internal.backend.jaxpr.compat import (
     ClosedJaxpr,
     DynamicJaxprTracer,
@@ -211,6 +212,20 @@ def _dependence(jaxpr: Jaxpr, known: dict[Var, frozenset[int]]) -> list[frozense
 
 
 _NOTHING: frozenset[int] = frozenset()
+
+
+def contains_while(jaxpr: Any) -> bool:
+    """Return True if equations hold a loop of which it is not known how often it runs."""
+    for equation in getattr(jaxpr, "jaxpr", jaxpr).eqns:
+        if loop_bodies.is_put(equation):
+            continue
+        if equation.primitive.name == "while":
+            return True
+        for parameter in equation.params.values():
+            for inner in parameter if isinstance(parameter, tuple | list) else (parameter,):
+                if hasattr(getattr(inner, "jaxpr", inner), "eqns") and contains_while(inner):
+                    return True
+    return False
 
 
 def eagerly() -> AbstractContextManager[None]:

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as onp
 from jax import lax
 
+from npcompat._internal.backend.jaxpr import loop_bodies
 from npcompat._internal.core.index_spec import FULL, INTEGER, NEWAXIS, indexed_shape
 from npcompat._internal.support.kernel_table import register_kernel
 
@@ -139,7 +140,7 @@ def index_put(a: Any, new: Any, starts: Sequence[Any], spec: tuple[tuple[int, ..
             new = window.at[tuple(slice(None, None, s) for s in step)].set(new)
         else:
             new = _interleaved(window, new, step)
-    written = lax.dynamic_update_slice(a, new, begin, allow_negative_indices=False)
+    written = loop_bodies.put(a, new, begin)
     # XLA writes in place while it reads `new`, which may be another part of `a`. It notices that
     # only if both have one shape, so it must not move a reshape before the update
     # (openxla/xla#49176).

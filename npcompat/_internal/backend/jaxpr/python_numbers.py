@@ -1,0 +1,196 @@
+"""Arithmetic of Python's ints, floats and bools in programs: 64 bits wide, and weakly typed.
+
+An int of Python's has no end. So each function that can leave 64 bits has one beside it that says
+where it did.
+"""
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as onp
+from jax import lax
+
+from npcompat._internal.backend.jaxpr.compat import convert_element_type
+
+_DTYPES: dict[type, Any] = {bool: onp.bool_, int: onp.int64, float: onp.float64}
+_LARGE = 9.2e18
+"""Just below the largest int of 64 bits, as floats are rounded."""
+
+
+def weak(kind: type, payload: Any) -> Any:
+    """A payload as a number of Python's kind."""
+    with jax.enable_x64(True):
+        payload = lax.convert_element_type(jnp.asarray(payload), _DTYPES[kind])
+        return payload if kind is bool else convert_element_type(payload, weak_type=True)
+
+
+def _divided(a: Any, b: Any) -> Any:
+    return jnp.asarray(a, onp.float64) / b
+
+
+def _power(a: Any, b: Any) -> Any:
+    return jnp.asarray(a) ** b
+
+
+_COMPUTES: dict[str, Callable[..., Any]] = {
+    name: getattr(operator, name)
+    for name in ("add", "sub", "mul", "floordiv", "mod", "and_", "or_", "xor", "lshift", "rshift")
+} | {"truediv": _divided, "pow": _power}
+COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
+_COMPUTES |= {name: getattr(operator, name) for name in COMPARISONS}
+_COMPUTES |= {
+    "abs": jnp.abs,
+    "neg": operator.neg,
+    "not_": jnp.logical_not,
+    "logical_and": jnp.logical_and,
+    "maximum": jnp.maximum,
+    "minimum": jnp.minimum,
+    "where": jnp.where,
+}
+
+
+def computed(name: str, kind: type, *operands: Any) -> Any:
+    """The number of a kind that an operation gives."""
+    with jax.enable_x64(True):
+        return weak(kind, _COMPUTES[name](*operands))
+
+
+def overflowed(name: str, a: Any, b: Any, result: Any) -> Any:
+    """True where the sum, difference, product, shift or power of ints is not their `result`."""
+    with jax.enable_x64(True):
+        if name in ("add", "sub"):
+            other = jnp.asarray(b) if name == "add" else ~jnp.asarray(b)
+            return ((a ^ result) & (other ^ result)) < 0
+        x, y = jnp.asarray(a, onp.float64), jnp.asarray(b, onp.float64)
+        exact = {"mul": lambda: x * y, "lshift": lambda: x * 2.0**y, "pow": lambda: x**y}[name]()
+        return ~(jnp.abs(exact) < _LARGE)
+
+
+def is_zero(number: Any) -> Any:
+    """True where a number is zero."""
+    with jax.enable_x64(True):
+        return jnp.asarray(number) == 0
+
+
+def outside(number: Any, low: Any, high: Any) -> Any:
+    """True where a number lies outside an interval."""
+    with jax.enable_x64(True):
+        return (number < low) | (number > high)
+
+
+def truth(payload: Any) -> Any:
+    """The truth of a payload of one element."""
+    with jax.enable_x64(True):
+        payload = jnp.asarray(payload)
+        return (payload if payload.dtype == onp.bool_ else payload != 0).reshape(())
+
+
+def negation(flag: Any) -> Any:
+    """The opposite of a flag."""
+    with jax.enable_x64(True):
+        return jnp.logical_not(flag)
+
+
+def either(*flags: Any) -> Any:
+    """True where any of some flags is."""
+    with jax.enable_x64(True):
+        found = jnp.asarray(flags[0])
+        for flag in flags[1:]:
+            found = jnp.logical_or(found, flag)
+        return found
+
+
+def both(*flags: Any) -> Any:
+    """True where all of some flags are."""
+    with jax.enable_x64(True):
+        found = jnp.asarray(flags[0])
+        for flag in flags[1:]:
+            found = jnp.logical_and(found, flag)
+        return found
+
+
+def as_int(payload: Any) -> tuple[Any, Any]:
+    """`int(payload)`, and where that has more than 64 bits, or there is none."""
+    with jax.enable_x64(True):
+        payload = jnp.asarray(payload)
+        if payload.dtype.kind != "f":
+            wide = payload.dtype == onp.uint64
+            return weak(int, payload), payload > 2**63 - 1 if wide else None
+        return weak(int, jnp.trunc(payload)), ~(jnp.abs(payload) < _LARGE)
+
+
+def position(number: Any, size: int, below: bool, above: bool, negative: bool) -> Any:
+    """A number as a position of an axis, kept within it where it can be `below` or `above`."""
+    with jax.enable_x64(True):
+        number = jnp.asarray(number, onp.int64)
+        if below or above:
+            number = jnp.clip(number, -size, size - 1)
+        return jnp.where(number < 0, number + size, number) if negative else number
+
+
+def bound(number: Any, size: int, negative: bool, above: bool) -> Any:
+    """A bound of a slice, kept within the axis where it can be `negative` or `above`."""
+    with jax.enable_x64(True):
+        number = jnp.asarray(number, onp.int64)
+        if negative:
+            number = jnp.where(number < 0, jnp.maximum(number + size, 0), number)
+        return jnp.minimum(number, size) if above else number
+
+
+def between(size: int, start: Any, stop: Any) -> Any:
+    """A mask of the positions of an axis from `start` to `stop`."""
+    with jax.enable_x64(True):
+        at = jnp.arange(size)
+        found = at < stop
+        return found if isinstance(start, int) and start == 0 else found & (at >= start)
+
+
+def window(width: int, start: Any, stop: Any) -> tuple[Any, Any]:
+    """A mask of a window's elements before `stop`, and a flag where it is too short."""
+    with jax.enable_x64(True):
+        length = jnp.asarray(stop) - start
+        return jnp.arange(width) < length, length > width
+
+
+def through_window(array: Any, start: Any, width: int, axis: int) -> Any:
+    """The elements of an array from `start` on."""
+    with jax.enable_x64(True):
+        places = jnp.clip(start + jnp.arange(width), 0, array.shape[axis] - 1)
+        return jnp.take(array, places, axis=axis)
+
+
+def looked_up(numbers: Sequence[Any], kind: type, at: Any) -> Any:
+    """One of some known numbers."""
+    with jax.enable_x64(True):
+        return weak(kind, jnp.asarray(onp.array(numbers, _DTYPES[kind]))[at])
+
+
+def element(number: Any, dtype: Any) -> Any:
+    """A number as an element of a dtype."""
+    with jax.enable_x64(True):
+        return lax.convert_element_type(jnp.asarray(number), dtype)
+
+
+__all__ = [
+    "COMPARISONS",
+    "as_int",
+    "between",
+    "both",
+    "bound",
+    "computed",
+    "either",
+    "element",
+    "is_zero",
+    "looked_up",
+    "negation",
+    "outside",
+    "overflowed",
+    "position",
+    "through_window",
+    "truth",
+    "weak",
+    "window",
+]

@@ -1,0 +1,388 @@
+"""Numbers that a loop or branch of a program decides on: Python's ints, floats and bools for all
+that.
+
+An int carries the interval that it lies in, and what it is as a sum of multiples of other ints
+(loop indices, lengths). So comparisons that hold in every round are Python's bools, positions that
+are always within an axis are not checked, and slices of equal bounds are known to be equal.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.backend.jaxpr import python_numbers as numbers
+from npcompat._internal.core import modes
+from npcompat._internal.core.op import Op
+from npcompat._internal.dispatch.traced_number import NumberArgument, TracedNumber
+from npcompat._internal.support.errors import TracedValueError, user_location
+
+INFINITE = math.inf
+Interval = tuple[float, float]
+Terms = tuple[tuple[int, int], ...]
+"""Multiples of ints, which are known by numbers: (which, how often), in order."""
+_WIDE, _EXACT = 2**63, 2**53
+_counted = [0]
+
+
+class SymbolicNumber(TracedNumber):
+    """A number that is known when the program runs.
+
+    Parameters
+    ----------
+    payload : tracer
+        The number, weakly typed.
+    kind : type
+        int, float or bool.
+    low, high : int
+        The interval that an int lies in.
+    terms, offset : Terms, int
+        What an int is: the sum of multiples of others and the offset. A new one if not given.
+    """
+
+    __slots__ = ("high", "kind", "low", "offset", "terms")
+    __array_priority__ = 0.0  # NumPy's scalars leave operators to this class
+
+    def __init__(
+        self,
+        payload: Any,
+        kind: type,
+        low: float = -INFINITE,
+        high: float = INFINITE,
+        terms: Terms | None = None,
+        offset: int = 0,
+    ) -> None:
+        super().__init__(payload)
+        self.kind = kind
+        self.low: float = 0 if kind is bool else low
+        self.high: float = 1 if kind is bool else high
+        if terms is None:
+            _counted[0] += 1
+            terms = ((_counted[0], 1),)
+        self.terms, self.offset = terms, offset
+
+    @property
+    def form(self) -> tuple[Terms, int]:
+        """Equal for numbers that are equal in every round."""
+        return self.terms, self.offset
+
+    def _unknown(self, *_: Any, **__: Any) -> Any:
+        raise TracedValueError(
+            f"{user_location()}: the value of a number is asked for, which is only known when the "
+            "compiled loop or branch runs"
+        )
+
+    def value(self) -> Any:
+        """Ask for the value, which is an error."""
+        return self._unknown()
+
+    def check(self, op: Op, dtype: Any) -> None:
+        """Let the program raise NumPy's error where a dtype can't hold an operand of an operator."""
+        if op.name == "_npi_power" and self.kind is int and self.low < 0:
+            self.value()
+        if self.kind is not int or dtype is None or onp.dtype(dtype).kind not in "iu":
+            return
+        if op.name in _COMPARING and not self.fits(dtype):
+            self.value()
+        self.expect_fits(onp.dtype(dtype))
+
+    def fits(self, dtype: Any) -> bool:
+        """Return True if a dtype can hold the int in every round."""
+        info = onp.iinfo(dtype)
+        return bool(info.min <= self.low and self.high <= info.max)
+
+    def expect_fits(self, dtype: onp.dtype[Any]) -> None:
+        """Let the program raise NumPy's error where a dtype can't hold the int."""
+        if self.fits(dtype) or (dtype == onp.int64):
+            return
+        info = onp.iinfo(dtype)
+        low, high = max(info.min, -_WIDE), min(info.max, _WIDE - 1)
+        expect(
+            numbers.outside(self.payload, low, high),
+            OverflowError,
+            f"a Python integer is out of bounds for {dtype}",
+        )
+
+    def as_number(self) -> "SymbolicNumber":
+        """A bool as the int that it is in arithmetic."""
+        if self.kind is not bool:
+            return self
+        return SymbolicNumber(numbers.weak(int, self.payload), int, 0, 1)
+
+    def __repr__(self) -> str:
+        return f"<{self.kind.__name__} known when the program runs>"
+
+    def __neg__(self) -> Any:
+        return self._floating("neg") if self.kind is float else arithmetic("mul", self, -1)
+
+    def __pos__(self) -> Any:
+        return self.as_number()
+
+    def __abs__(self) -> Any:
+        number = self.as_number()
+        if number.kind is float:
+            return number._floating("abs")
+        if number.low >= 0:
+            return number
+        if number.low <= -_WIDE:
+            expect(numbers.outside(number.payload, -_WIDE + 1, _WIDE - 1), OverflowError, _TOO_LONG)
+        return SymbolicNumber(
+            numbers.computed("abs", int, number.payload), int, *_absolute(interval(number))
+        )
+
+    def _floating(self, name: str) -> "SymbolicNumber":
+        return SymbolicNumber(numbers.computed(name, float, self.payload), float)
+
+    def __invert__(self) -> Any:
+        return NotImplemented if self.kind is float else arithmetic("sub", -1, self)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __hash__(self) -> int:
+        found: int = self._unknown()
+        return found
+
+    __bool__ = __index__ = __int__ = __float__ = __complex__ = __str__ = __format__ = _unknown
+    __round__ = __trunc__ = __floor__ = __ceil__ = __reduce_ex__ = _unknown
+
+
+_TOO_LONG = "an int of Python's has more than 64 bits in a compiled loop"
+_COMPARING = frozenset(
+    [f"_npi_{n}" for n in ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")]
+)
+Number = SymbolicNumber | int | float | bool
+
+
+def expect(flag: Any, kind: type[Exception], message: str) -> None:
+    """Let the program raise an error where a flag is set."""
+    trace = modes.current().trace
+    assert trace is not None
+    trace.expect(flag, kind, f"{user_location()}: {message}")
+
+
+def symbolic(number: Any) -> Any:
+    """A number among the arguments of a compiled function as one of a loop; others as they are."""
+    if type(number) is not NumberArgument or number.kind not in (int, float):
+        return number
+    bounds = (-number.bound, number.bound) if number.kind is int else (-INFINITE, INFINITE)
+    return SymbolicNumber(numbers.weak(number.kind, number.payload), number.kind, *bounds)
+
+
+def payload_of(number: Any) -> Any:
+    """The payload of a number, or a number of Python's itself."""
+    return number.payload if isinstance(number, SymbolicNumber) else number
+
+
+def interval(number: Number) -> Interval:
+    """The interval that an int lies in."""
+    if isinstance(number, SymbolicNumber):
+        return number.low, number.high
+    return number, number
+
+
+def kind_of(number: Any) -> type:
+    """The class of Python's that a number is of."""
+    kind: type = number.kind if isinstance(number, SymbolicNumber) else type(number)
+    return kind
+
+
+def _form(number: Any) -> tuple[dict[int, int], int]:
+    if isinstance(number, SymbolicNumber):
+        return dict(number.terms), number.offset
+    return {}, int(number)
+
+
+def _summed(a: Any, b: Any, sign: int) -> tuple[Terms, int]:
+    terms, offset = _form(a)
+    more, other = _form(b)
+    for which, times in more.items():
+        terms[which] = terms.get(which, 0) + sign * times
+    return tuple(sorted((k, v) for k, v in terms.items() if v)), offset + sign * other
+
+
+def _absolute(a: Interval) -> Interval:
+    low, high = a
+    return (0 if low <= 0 <= high else min(abs(low), abs(high)), max(abs(low), abs(high)))
+
+
+def _product(a: Interval, b: Interval) -> Interval:
+    found = [0 if 0 in (x, y) else x * y for x in a for y in b]
+    return min(found), max(found)
+
+
+def _quotient(a: Interval, b: Interval) -> Interval:
+    if b[0] != b[1] or b[0] <= 0:
+        return -INFINITE, INFINITE
+    low, high = [x if math.isinf(x) else x // b[0] for x in a]
+    return low, high
+
+
+def _remainder(a: Interval, b: Interval) -> Interval:
+    return (0, b[1] - 1) if b[0] > 0 else (-INFINITE, INFINITE)
+
+
+def _common_bits(a: Interval, b: Interval) -> Interval:
+    most = [x[1] for x in (a, b) if x[0] >= 0]
+    return (0, min(most)) if most else (-INFINITE, INFINITE)
+
+
+def _shifted_down(a: Interval, b: Interval) -> Interval:
+    if b[0] != b[1] or math.isinf(a[0]) or math.isinf(a[1]):
+        return (0, a[1]) if a[0] >= 0 else (-INFINITE, INFINITE)
+    return int(a[0]) >> int(b[0]), int(a[1]) >> int(b[0])
+
+
+def _any(a: Interval, b: Interval) -> Interval:
+    return -INFINITE, INFINITE
+
+
+_INTERVALS: dict[str, Callable[[Interval, Interval], Interval]] = {
+    "add": lambda a, b: (a[0] + b[0], a[1] + b[1]),
+    "sub": lambda a, b: (a[0] - b[1], a[1] - b[0]),
+    "mul": _product,
+    "floordiv": _quotient,
+    "mod": _remainder,
+    "and_": _common_bits,
+    "rshift": _shifted_down,
+}
+_OF_INTS = ("and_", "or_", "xor", "lshift", "rshift")
+_CAN_OVERFLOW = ("add", "sub", "mul", "lshift", "pow")
+
+
+def is_number(x: Any) -> bool:
+    """Return True for Python's real numbers, and for those that the program knows."""
+    return type(x) in (int, float, bool) or isinstance(x, SymbolicNumber)
+
+
+def arithmetic(name: str, a: Any, b: Any) -> Any:
+    """What an operator gives of two numbers, of which the program knows one at least."""
+    a, b = [n.as_number() if isinstance(n, SymbolicNumber) else n for n in (a, b)]
+    a, b = [int(n) if type(n) is bool else n for n in (a, b)]
+    floating = float in (kind_of(a), kind_of(b))
+    if floating and name in _OF_INTS:
+        raise TypeError(f"unsupported operand types for {name.strip('_')}: 'float' among them")
+    if any([type(n) is int and not -_WIDE <= n < _WIDE for n in (a, b)]):
+        raise TracedValueError(f"{user_location()}: an int of more than 64 bits in a compiled loop")
+    _check_operands(name, a, b, floating)
+    x, y = payload_of(a), payload_of(b)
+    if floating or name == "truediv":
+        return SymbolicNumber(numbers.computed(name, float, x, y), float)
+    payload = numbers.computed(name, int, x, y)
+    low, high = _INTERVALS.get(name, _any)(interval(a), interval(b))
+    if math.isnan(low) or math.isnan(high):
+        low, high = -INFINITE, INFINITE
+    if name in _CAN_OVERFLOW and not (low >= -_WIDE and high < _WIDE):
+        expect(numbers.overflowed(name, x, y, payload), OverflowError, _TOO_LONG)
+        low, high = max(low, -_WIDE), min(high, _WIDE - 1)
+    if name in ("add", "sub"):
+        terms, offset = _summed(a, b, 1 if name == "add" else -1)
+        return SymbolicNumber(payload, int, low, high, terms, offset) if terms else offset
+    if name == "mul" and int in (type(a), type(b)):
+        times, number = (a, b) if type(a) is int else (b, a)
+        if not times:
+            return 0
+        terms = tuple([(k, v * times) for k, v in number.terms])
+        return SymbolicNumber(payload, int, low, high, terms, number.offset * times)
+    return SymbolicNumber(payload, int, low, high)
+
+
+def _check_operands(name: str, a: Any, b: Any, floating: bool) -> None:
+    """Refuse, or let the program refuse, operands for which Python raises or gives another type."""
+    if name in ("floordiv", "mod", "truediv"):
+        low, high = interval(b)
+        if not isinstance(b, SymbolicNumber):
+            if b == 0:
+                raise ZeroDivisionError("division by zero")
+        elif b.kind is float or low <= 0 <= high:
+            expect(numbers.is_zero(b.payload), ZeroDivisionError, "division by zero")
+        if name == "truediv" and not floating:
+            for n in (a, b):
+                low, high = interval(n)
+                if isinstance(n, SymbolicNumber) and not -_EXACT <= low <= high <= _EXACT:
+                    flag = numbers.outside(n.payload, -_EXACT, _EXACT)
+                    expect(flag, OverflowError, "a quotient of ints of more than 53 bits")
+    elif name == "pow" and not (type(b) is int and b >= 0):
+        raise TracedValueError(
+            f"{user_location()}: a power of Python's numbers with an exponent that is no known "
+            "int >= 0 may be of another type; use np.power"
+        )
+    elif name in ("lshift", "rshift"):
+        low, high = interval(b)
+        if low < 0 or high > 62:
+            flag = numbers.outside(payload_of(b), 0, 62)
+            expect(flag, ValueError, "a shift by a negative number, or by more than 62 bits")
+
+
+def compared(name: str, a: Any, b: Any) -> Any:
+    """A comparison of numbers: a bool where the intervals decide, else one that the program
+    knows."""
+    if float not in (kind_of(a), kind_of(b)):
+        decided = _decided(name, a, b)
+        if decided is not None:
+            return decided
+    return SymbolicNumber(numbers.computed(name, bool, payload_of(a), payload_of(b)), bool)
+
+
+def _decided(name: str, a: Any, b: Any) -> bool | None:
+    if any([isinstance(n, SymbolicNumber) and n.kind is bool for n in (a, b)]):
+        low, high = _INTERVALS["sub"](interval(a), interval(b))
+    else:
+        terms, offset = _summed(a, b, -1)
+        x, y = interval(a), interval(b)
+        low, high = (x[0] - y[1], x[1] - y[0]) if terms else (offset, offset)
+    if math.isnan(low) or math.isnan(high):
+        return None
+    if name in ("eq", "ne"):
+        if low == high == 0:
+            return name == "eq"
+        return name == "ne" if low > 0 or high < 0 else None
+    holds = {
+        "lt": (high < 0, low >= 0),
+        "le": (high <= 0, low > 0),
+        "gt": (low > 0, high <= 0),
+        "ge": (low >= 0, high < 0),
+    }[name]
+    return True if holds[0] else False if holds[1] else None
+
+
+def _operator(name: str, reflected: bool) -> Any:
+    def method(self: SymbolicNumber, other: Any) -> Any:
+        other = symbolic(other)
+        if not is_number(other):
+            return NotImplemented
+        return arithmetic(name, *((other, self) if reflected else (self, other)))
+
+    return method
+
+
+def _comparison(name: str) -> Any:
+    def method(self: SymbolicNumber, other: Any) -> Any:
+        other = symbolic(other)
+        return compared(name, self, other) if is_number(other) else NotImplemented
+
+    return method
+
+
+for _name in ("add", "sub", "mul", "floordiv", "truediv", "mod", "pow", *_OF_INTS):
+    setattr(SymbolicNumber, f"__{_name.strip('_')}__", _operator(_name, False))
+    setattr(SymbolicNumber, f"__r{_name.strip('_')}__", _operator(_name, True))
+for _name in numbers.COMPARISONS:
+    setattr(SymbolicNumber, f"__{_name}__", _comparison(_name))
+
+
+__all__ = [
+    "INFINITE",
+    "SymbolicNumber",
+    "arithmetic",
+    "expect",
+    "interval",
+    "is_number",
+    "kind_of",
+    "payload_of",
+    "symbolic",
+]

@@ -1,0 +1,1 @@
+"""Functions as syntax trees: found, checked to be the function's own, and rewritten."""

@@ -1,0 +1,128 @@
+"""Converted functions: made once for each code, with the variables of the function at hand."""
+
+import types
+from typing import Any
+
+from npcompat._internal.source.definition import (
+    UnconvertibleError,
+    class_of,
+    definition,
+    in_factory,
+)
+from npcompat._internal.source.jumps import PREFIX, RUNTIME
+from npcompat._internal.source.statements import converted as rewritten
+
+_MADE: dict[types.CodeType, types.CodeType | str] = {}
+"""Converted codes, or why there is none."""
+_ORIGINALS: dict[types.CodeType, types.CodeType | None] = {}
+"""Codes that conversion made, and those that they were made of; None for parts of functions."""
+_MARK = "_npcompat_converted"
+
+
+def original(code: types.CodeType) -> types.CodeType | None:
+    """Return the code that a converted one was made of; others as they are.
+
+    None for the body of a loop or an arm of a branch, which is a part of a function.
+    """
+    return _ORIGINALS.get(code, code)
+
+
+def is_converted(code: types.CodeType) -> bool:
+    """Return True for code that conversion made."""
+    return code in _ORIGINALS
+
+
+def mark(function: Any) -> Any:
+    """Note that a function, defined in a converted one, is converted itself."""
+    function.__dict__[_MARK] = True
+    return function
+
+
+def reason(function: types.FunctionType) -> str:
+    """Say why a function is not converted; empty if it is."""
+    found = _MADE.get(function.__code__, "")
+    return found if isinstance(found, str) else ""
+
+
+def converted(function: types.FunctionType, runtime: types.ModuleType) -> types.FunctionType:
+    """Return the function with its loops and branches as calls of a runtime.
+
+    A function that can't be converted is returned as it is; `reason` says why.
+    """
+    if _MARK in function.__dict__:
+        return function
+    code = function.__code__
+    made = _MADE.get(code)
+    if made is None:
+        try:
+            made = _converted(function)
+        except UnconvertibleError as error:
+            made = str(error)
+        except (RecursionError, SyntaxError, ValueError) as error:
+            made = f"{type(error).__name__}: {error}"
+        _MADE[code] = made
+    if isinstance(made, str):
+        return function
+    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    cells[RUNTIME] = types.CellType(runtime)
+    closure = tuple([cells[n] for n in made.co_freevars])
+    found = types.FunctionType(
+        made, function.__globals__, function.__name__, function.__defaults__, closure
+    )
+    found.__kwdefaults__ = function.__kwdefaults__
+    found.__qualname__, found.__module__ = function.__qualname__, function.__module__
+    found.__doc__ = function.__doc__
+    found.__dict__.update(function.__dict__)
+    return mark(found)  # type: ignore[no-any-return]
+
+
+def _converted(function: types.FunctionType) -> types.CodeType:
+    code = function.__code__
+    node = rewritten(definition(function))
+    if hasattr(node, "decorator_list"):
+        node.decorator_list = []
+    free = (*code.co_freevars, RUNTIME)
+    made = in_factory(node, code, free, class_of(function.__qualname__))
+    if not set(made.co_freevars) <= set(free):
+        raise UnconvertibleError("its variables are not those of its source")
+    _note(made, code)
+    return made
+
+
+def _note(made: types.CodeType, code: types.CodeType | None) -> None:
+    """Note what a converted code, and those within it, were made of."""
+    _ORIGINALS[made] = code
+    inner = [] if code is None else _functions(code)
+    for part in made.co_consts:
+        if isinstance(part, types.CodeType):
+            _note(part, None if part.co_name.startswith(PREFIX) else _like(part, inner))
+    if code is None:
+        return
+    for part in _parts(made):
+        for nested in part.co_consts:
+            if isinstance(nested, types.CodeType) and not nested.co_name.startswith(PREFIX):
+                _note(nested, _like(nested, inner))
+
+
+def _parts(code: types.CodeType) -> list[types.CodeType]:
+    """Bodies and arms within a converted code, at any depth."""
+    found = []
+    for part in code.co_consts:
+        if isinstance(part, types.CodeType) and part.co_name.startswith(PREFIX):
+            found += [part, *_parts(part)]
+    return found
+
+
+def _functions(code: types.CodeType) -> list[types.CodeType]:
+    return [c for c in code.co_consts if isinstance(c, types.CodeType)]
+
+
+def _like(part: types.CodeType, originals: list[types.CodeType]) -> types.CodeType | None:
+    """The original of a nested function; None for what conversion made of an expression."""
+    for code in originals:
+        if code.co_name == part.co_name and code.co_firstlineno == part.co_firstlineno:
+            return code
+    return None
+
+
+__all__ = ["converted", "is_converted", "mark", "original", "reason"]

@@ -1,0 +1,80 @@
+"""Expressions of a converted function: calls, subscripts and truths go to the runtime."""
+
+import ast
+
+from npcompat._internal.source.definition import arguments
+from npcompat._internal.source.jumps import PREFIX, is_runtime, located, runtime
+
+
+def later(body: ast.expr) -> ast.Lambda:
+    """An expression that is evaluated when it is called for."""
+    return ast.Lambda(arguments(), body)
+
+
+def key_of(node: ast.expr) -> ast.expr:
+    """The key of a subscript as an object."""
+    if isinstance(node, ast.Slice):
+        none = ast.Constant(None)
+        parts = [node.lower or none, node.upper or none, node.step or none]
+        return located(runtime("slice", *parts), node)
+    if isinstance(node, ast.Tuple):
+        return located(ast.Tuple([key_of(e) for e in node.elts], ast.Load()), node)
+    return node
+
+
+class Expressions(ast.NodeTransformer):
+    """Rewrite expressions; `first` is the name of the function's first argument, for `super()`."""
+
+    def __init__(self, first: str | None) -> None:
+        self.first = first
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        if is_runtime(node.func):
+            return node
+        if isinstance(node.func, ast.Name) and node.func.id == "super":
+            if not node.args and self.first is not None:
+                node.args = [ast.Name("__class__", ast.Load()), ast.Name(self.first, ast.Load())]
+            return node
+        self.generic_visit(node)
+        made = runtime("call", node.func, *node.args)
+        made.keywords = node.keywords
+        return located(made, node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Load):
+            return located(runtime("getitem", node.value, key_of(node.slice)), node)
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        self.generic_visit(node)
+        name = "both" if isinstance(node.op, ast.And) else "either"
+        return located(runtime(name, *[later(v) for v in node.values]), node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Not):
+            return located(runtime("negated", node.operand), node)
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        self.generic_visit(node)
+        parts = node.test, later(node.body), later(node.orelse)
+        return located(runtime("chosen", *parts), node)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self.generic_visit(node)
+        if len(node.ops) == 1:
+            return node
+        left, right = PREFIX + "left", PREFIX + "right"
+        parts: list[ast.expr] = [later(node.left)]
+        for op, other in zip(node.ops, node.comparators, strict=True):
+            test = ast.Compare(ast.Name(left, ast.Load()), [op], [ast.Name(right, ast.Load())])
+            parts += [ast.Lambda(arguments(left, right), test), later(other)]
+        return located(runtime("compared", *parts), node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return node
+
+
+__all__ = ["Expressions", "key_of", "later"]

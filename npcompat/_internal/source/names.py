@@ -1,0 +1,121 @@
+"""Names that pieces of a syntax tree load and store, and those that are alive before a statement."""
+
+import ast
+from collections.abc import Iterable, Sequence
+
+Names = set[str]
+
+
+def loaded(node: ast.AST) -> Names:
+    """Names that are loaded anywhere in a node."""
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+
+
+class _Stores(ast.NodeVisitor):
+    """Names that statements bind in the function that they are of."""
+
+    def __init__(self) -> None:
+        self.found: Names = set()
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if not isinstance(node.ctx, ast.Load):
+            self.found.add(node.id)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self.found.add(node.name)
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        pass
+
+    def visit(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            self.found.update([(a.asname or a.name).split(".")[0] for a in node.names])
+        elif not isinstance(node, _COMPREHENSIONS):
+            super().visit(node)
+
+
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def stored(statements: Iterable[ast.stmt]) -> Names:
+    """Names that statements bind, but not those of comprehensions and nested functions."""
+    visitor = _Stores()
+    for statement in statements:
+        visitor.visit(statement)
+    return visitor.found
+
+
+def targets_of(loop: ast.For) -> Names:
+    """Names that a `for` binds in each round."""
+    return stored([ast.Assign([loop.target], ast.Constant(0))])
+
+
+def used_in_functions(statements: Sequence[ast.stmt]) -> Names:
+    """Names that nested functions load, at any time."""
+    found: Names = set()
+    for node in ast.walk(ast.Module(list(statements), [])):
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            found |= loaded(node)
+    return found
+
+
+class Liveness:
+    """Note in each loop and branch which names are used later.
+
+    `alive` of a loop are those that are used after it or in a later round, `entry` those that a
+    round uses before it binds them; `alive` of a branch are those that are used in an arm or after
+    it, `after` the latter. Names in `always` are used at any time.
+    """
+
+    def __init__(self, always: Names) -> None:
+        self.always = always
+
+    def before(self, statements: Sequence[ast.stmt], after: Names) -> Names:
+        """Names that are alive before statements, given those alive after them."""
+        for statement in reversed(statements):
+            after = self._before_one(statement, after)
+        return after
+
+    def _before_one(self, s: ast.stmt, after: Names) -> Names:
+        if isinstance(s, ast.If):
+            entry = self.before(s.body, after) | self.before(s.orelse, after)
+            s.alive, s.after = entry | after, set(after)  # type: ignore[attr-defined]
+            return loaded(s.test) | entry
+        if isinstance(s, ast.While | ast.For):
+            return self._before_loop(s, after)
+        if isinstance(s, ast.With):
+            after = self.before(s.body, after)
+            for item in reversed(s.items):
+                if item.optional_vars is not None:
+                    after = after - stored([ast.Expr(item.optional_vars)])
+                after = after | loaded(item.context_expr)
+            return after
+        if isinstance(s, ast.Try):
+            everything = after | loaded(s)
+            for part in (s.body, s.orelse, s.finalbody, *[h.body for h in s.handlers]):
+                self.before(part, everything)
+            return everything
+        if isinstance(s, ast.Return | ast.Raise):
+            return loaded(s) | self.always
+        if isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Name):
+            return after | {s.target.id} | loaded(s.value)
+        if isinstance(s, ast.FunctionDef):
+            return (after - {s.name}) | loaded(s)
+        return (after - stored([s])) | loaded(s)
+
+    def _before_loop(self, s: ast.While | ast.For, after: Names) -> Names:
+        flag = getattr(s, "flag", None)
+        head = after | ({flag} if flag else set()) | self.always
+        bound = targets_of(s) if isinstance(s, ast.For) else set()
+        if isinstance(s, ast.While):
+            head |= loaded(s.test)
+        while True:
+            inside = self.before(s.body, head) - bound
+            if inside <= head:
+                break
+            head = head | inside
+        s.alive, s.entry = head, inside  # type: ignore[union-attr]
+        return head | loaded(s.iter) if isinstance(s, ast.For) else head
+
+
+__all__ = ["Liveness", "Names", "loaded", "stored", "targets_of", "used_in_functions"]

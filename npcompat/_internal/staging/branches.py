@@ -1,0 +1,325 @@
+"""A branch of which both arms are parts of the program, which takes one of them when it runs."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.backend.jax import control_flow as control
+from npcompat._internal.backend.jax import predicated_arms
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jaxpr import python_numbers as numbers
+from npcompat._internal.compile.capture import Captured, capture
+from npcompat._internal.compile.staged_runs import RefusedError, refuse, staged
+from npcompat._internal.compile.trace import Trace
+from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.core.op import Op
+from npcompat._internal.dispatch import execution, handles, late_bound, writes
+from npcompat._internal.dispatch.symbolic_number import (
+    INFINITE,
+    SymbolicNumber,
+    interval,
+    is_number,
+)
+from npcompat._internal.source.jumps import RETURNED
+from npcompat._internal.staging import context
+from npcompat._internal.staging.aliases import become_read_only, holding
+from npcompat._internal.staging.carried import (
+    Form,
+    MaybeBound,
+    Unbound,
+    apart,
+    blank,
+    converted,
+    inexact,
+    joined,
+    same_object,
+    together,
+    types_of,
+    values_of,
+)
+from npcompat._internal.staging.context import Variables
+
+Arm = Callable[[], Any]
+
+
+class RaisedError(Exception):
+    """The error that the user's code raises in an arm, which the program raises where it is taken."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+_OF_PROGRAM = (IndexError, ValueError, ZeroDivisionError, AssertionError, OverflowError)
+"""Errors of an arm that are errors of the program where the arm is taken."""
+
+
+def no_truth(shape: tuple[int, ...]) -> None:
+    """Raise NumPy's error for the truth of an array of several elements."""
+    bool(onp.empty(shape))
+
+
+def expression(flag: Any, then: Arm, otherwise: Arm) -> Any:
+    """`then() if flag else otherwise()`."""
+    box: list[Any] = [Unbound("the expression")]
+
+    def put(values: Any) -> None:
+        box[:] = values
+
+    def arm(function: Arm) -> Arm:
+        def run() -> None:
+            box[0] = function()
+
+        return run
+
+    variables = Variables(lambda: (box[0],), put, ("the value of the expression",))
+    staged_branch(flag, arm(then), arm(otherwise), variables)
+    return box[0]
+
+
+def staged_branch(
+    flag: Any,
+    then: Arm,
+    otherwise: Arm,
+    variables: Variables,
+    promotes: bool = False,
+    unused: tuple[int, ...] = (),
+) -> None:
+    """Take one of two arms, as a flag says that the program knows.
+
+    What `promotes` is of numbers, that either arm leaves as an array, become arrays.
+    """
+    saved = list(variables.get())
+    with holding(saved):
+        _Branch(flag, variables, saved, promotes, unused).run(then, otherwise)
+
+
+class _Taken:
+    """One arm, traced: what it leaves in the variables that it binds, and the error it raises."""
+
+    def __init__(self, branch: "_Branch", arm: Arm) -> None:
+        self.forms: dict[int, Form] = {}
+        self.intervals: dict[int, tuple[float, float]] = {}
+        self.raised: BaseException | None = None
+        variables, saved = branch.variables, branch.saved
+
+        def traced(_: list[Any], trace: Trace) -> tuple[list[Value], Any]:
+            variables.put(list(saved))
+            with staged():
+                try:
+                    arm()
+                except RaisedError as error:
+                    self.raised = error.error
+                except _OF_PROGRAM as error:
+                    if isinstance(error, RefusedError):
+                        raise
+                    self.raised = error
+            if self.raised is not None:
+                return [], None
+            values: list[Value] = []
+            for i, (before, now) in enumerate(zip(saved, variables.get(), strict=True)):
+                if same_object(before, now) or i in branch.unused:
+                    continue
+                branch.check(trace, i, now)
+                self.forms[i], found = apart(now, variables.names[i])
+                values += found
+                if is_number(now):
+                    self.intervals[i] = interval(now)
+            return values_of(values), None
+
+        self.captured: Captured = capture("_npx_arm", traced, [])
+
+    def computed(self, position: dict[int, int], arrays: Any) -> tuple[Any, dict[int, Any], Any]:
+        """Payloads of what the arm leaves, what it wrote, by handles, and its flags."""
+        found = self.captured
+        if not found.op.outputs:
+            return (), {}, ()
+        out = xla.function(found.op, ())(*[arrays[position[id(h)]] for h in found.reads])
+        outs, _, after, flags = found.split((out,) if found.op.outputs == 1 else tuple(out))
+        return outs, dict(zip(map(id, found.written), after, strict=True)), flags
+
+
+def shown(name: str) -> str:
+    """A variable as it is called in an error."""
+    return "the returned value" if name == RETURNED else repr(name)
+
+
+class _Branch:
+    def __init__(
+        self,
+        flag: Any,
+        variables: Variables,
+        saved: list[Any],
+        promotes: bool,
+        unused: tuple[int, ...],
+    ) -> None:
+        self.flag, self.variables, self.saved, self.promotes = flag, variables, saved, promotes
+        self.unused = unused
+
+    def check(self, trace: Trace, i: int, now: Any) -> None:
+        """Refuse an array that an arm takes from elsewhere: which one it is would depend on data."""
+        if type(now) is tuple:
+            for item in now:
+                self.check(trace, i, item)
+        elif type(now) is late_bound.ndarray and now._view is None and trace.outside(now):
+            refuse(
+                f"{shown(self.variables.names[i])} is an array that exists already after one arm "
+                "of a branch, so that which array it is depends on data; use np.where, or a copy"
+            )
+
+    def run(self, then: Arm, otherwise: Arm) -> None:
+        """Trace both arms, and add the branch to the program."""
+        try:
+            arms = [_Taken(self, then), _Taken(self, otherwise)]
+        finally:
+            self.variables.put(list(self.saved))
+        raised = [a.raised for a in arms]
+        if raised[0] is not None and raised[1] is not None:
+            raise RaisedError(raised[0])
+        trace = context.running()
+        for which, error in enumerate(raised):
+            if error is not None:
+                taken = self.flag if which == 0 else numbers.negation(self.flag)
+                trace.expect(taken, type(error), str(error))
+        going = [a for a in arms if a.raised is None]
+        changed = sorted({i for a in going for i in a.forms})
+        before = {i: self._before(i) for i in changed}
+        targets = {i: self._target(i, going, before[i]) for i in changed}
+        merged = [i for i in changed if targets[i].kind != "plain"]
+        state = list(self.saved)
+        results = self._added(arms, merged, targets, before)
+        for i in changed:
+            bounds = self._bounds(i, going)
+            state[i] = together(targets[i], results, self.variables.names[i], bounds)
+            if len(going) == 2 and sum([i in a.forms for a in going]) == 1:
+                become_read_only(state[i], self.saved, i)
+        self.variables.put(state)
+
+    def _before(self, i: int) -> tuple[Form | None, list[Value]]:
+        """The form and values that a variable has before the branch; no form if it is unbound."""
+        if isinstance(self.saved[i], Unbound):
+            return None, []
+        if isinstance(self.saved[i], Handle) and self.saved[i]._view is not None:
+            refuse(
+                f"{self.variables.names[i]!r} is a view before a branch, and bound anew in one arm "
+                "of it; use a copy"
+            )
+        return apart(self.saved[i], self.variables.names[i])
+
+    def _target(self, i: int, going: list[_Taken], before: tuple[Form | None, Any]) -> Form:
+        found = [a.forms.get(i, before[0]) for a in going]
+        forms = [f for f in found if f is not None]
+        target: Form | None = forms[0]
+        for form in forms[1:]:
+            assert target is not None
+            target = joined(target, form, self.promotes)
+            if target is None:
+                refuse(
+                    f"{shown(self.variables.names[i])} is {forms[0]} after one arm of a branch, and "
+                    f"{form} after the other; make them alike"
+                )
+        assert target is not None
+        return target if len(forms) == len(found) else joined_with_none(target)
+
+    def _bounds(self, i: int, going: list[_Taken]) -> tuple[float, float]:
+        found = []
+        for arm in going:
+            if i in arm.forms:
+                found.append(arm.intervals.get(i, (-INFINITE, INFINITE)))
+            elif is_number(self.saved[i]):
+                found.append(interval(self.saved[i]))
+        return min([f[0] for f in found]), max([f[1] for f in found])
+
+    def _added(
+        self,
+        arms: list[_Taken],
+        merged: list[int],
+        targets: dict[int, Form],
+        before: dict[int, tuple[Form | None, list[Value]]],
+    ) -> Any:
+        """The values of variables after the branch, and what the arms wrote, written."""
+        found = [a.captured for a in arms]
+        reads = list({id(h): h for c in found for h in c.reads}.values())
+        written = list({id(h): h for c in found for h in c.written}.values())
+        operands = list({id(h): h for h in (*reads, *written)}.values())
+        position = {id(h): n for n, h in enumerate(operands)}
+        entering: list[Value] = []
+        places = {}
+        for i in merged:
+            form, values = before[i]
+            places[i] = form, len(operands) + len(entering), len(values)
+            entering += values
+        errors = [e for c in found for e in c.errors]
+
+        def leave(arm: _Taken, arrays: Any) -> tuple[Any, ...]:
+            outs, after, flagged = arm.computed(position, arrays)
+            left, at = iter(outs), {}
+            for i, form in arm.forms.items():
+                at[i] = [next(left) for _ in types_of(form)]
+            result = []
+            for i in merged:
+                target = targets[i]
+                before_form, start, count = places[i]
+                if i in at:
+                    result += converted(arm.forms[i], target, iter(at[i]))
+                elif before_form is not None:
+                    result += converted(before_form, target, iter(arrays[start : start + count]))
+                else:
+                    result += blank(target)
+            result += [after.get(id(h), arrays[position[id(h)]]) for h in written]
+            if errors:
+                parts = [
+                    flagged[0] if a is arm else control.no_flags(len(a.captured.errors))
+                    for a in arms
+                    if a.captured.errors
+                ]
+                result.append(control.joined_flags(parts))
+            return tuple(result)
+
+        left = [t for i in merged for t in types_of(targets[i])]
+        total = len(left) + len(written) + bool(errors)
+        if not total:
+            return iter(())
+        selects = not context.differentiated()
+
+        def compute(xp: Any, flag: Any, *arrays: Any) -> Any:
+            out = predicated_arms.run(
+                flag, lambda *a: leave(arms[0], a), lambda *a: leave(arms[1], a), arrays, selects
+            )
+            return out[0] if total == 1 else tuple(out)
+
+        carries = [b for i in merged for b in inexact(targets[i])]
+        carries += [handles.read(h).payload.dtype.kind in "fcV" for h in written]
+        op = Op(
+            "_npx_branch",
+            compute,
+            ("arrays",),
+            variadic=True,
+            outputs=total,
+            kernels={"jax": compute},
+            differentiable_outputs=(*carries, *[False] * bool(errors)),
+        )
+        values = [Value(self.flag), *map(handles.read, operands), *entering]
+        results = execution.run(op, values)
+        results = (results,) if total == 1 else results
+        for handle, value in zip(written, results[len(left) :], strict=False):
+            writes.write(handle, value)
+        for n, (kind, message) in enumerate(errors):
+            context.running().expect(results[-1].payload[n], kind, message)
+        return iter(results)
+
+
+def joined_with_none(form: Form) -> Form:
+    """The form of a variable that one arm leaves unbound."""
+    return form if form.kind == "maybe" else Form("maybe", None, (form,))
+
+
+__all__ = [
+    "Arm",
+    "MaybeBound",
+    "RaisedError",
+    "SymbolicNumber",
+    "expression",
+    "no_truth",
+    "staged_branch",
+]

@@ -1,0 +1,294 @@
+"""Values of variables that a loop carries from round to round, or a branch leaves behind.
+
+A value is taken apart into a form, which says what it is, and payloads, which the program knows.
+Values of equal forms can take each other's place.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as onp
+
+from npcompat._internal.backend.jax import control_flow as control
+from npcompat._internal.backend.jaxpr import python_numbers as numbers
+from npcompat._internal.compile.staged_runs import refuse
+from npcompat._internal.core import modes
+from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.dispatch import handles, late_bound, masked_array
+from npcompat._internal.dispatch.symbolic_number import SymbolicNumber, expect, symbolic
+
+
+class Form(NamedTuple):
+    """What a value is: `kind` is "array", "scalar", "number", "tuple", "plain" or "maybe".
+
+    `type` is shape and dtype of arrays, the class of a number, or the object that is plain; `parts`
+    are the forms of a tuple's items, or of what may be bound.
+    """
+
+    kind: str
+    type: Any = None
+    parts: tuple["Form", ...] = ()
+
+    def __str__(self) -> str:
+        if self.kind in ("array", "scalar"):
+            shape, dtype = self.type
+            return f"{'an array' if self.kind == 'array' else 'a scalar'} {dtype}{list(shape)}"
+        if self.kind == "number":
+            return f"{'an' if self.type is int else 'a'} {self.type.__name__} of Python's"
+        if self.kind == "tuple":
+            return f"a tuple of ({', '.join(map(str, self.parts))})"
+        if self.kind == "maybe":
+            return f"{self.parts[0]}, or not bound"
+        return f"a {type(self.type.value).__name__}"
+
+
+class Plain:
+    """An object that is the same in all rounds, compared as Python compares constants."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Plain and same_object(self.value, other.value)
+
+    def __hash__(self) -> int:
+        return hash(type(self.value))
+
+
+def same_object(a: Any, b: Any) -> bool:
+    """Return True if one object can't be told from another."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if type(a) in (int, float, bool, str, bytes, complex):
+        return bool(a == b) and str(a) == str(b)
+    if type(a) is tuple:
+        return len(a) == len(b) and all(map(same_object, a, b))
+    return type(a) is Unbound
+
+
+class Unbound:
+    """The value of a variable before it is bound."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class MaybeBound:
+    """The value of a variable that is bound where a flag, which the program knows, is set."""
+
+    __slots__ = ("bound", "name", "value")
+
+    def __init__(self, name: str, value: Any, bound: Any) -> None:
+        self.name, self.value, self.bound = name, value, bound
+
+
+def unbound_error(name: str) -> UnboundLocalError:
+    """Python's error for a variable that is not bound."""
+    return UnboundLocalError(
+        f"cannot access local variable {name!r} where it is not associated with a value"
+    )
+
+
+def load(value: Any) -> Any:
+    """The value of a variable, which must be bound."""
+    if type(value) is Unbound:
+        raise unbound_error(value.name)
+    if type(value) is MaybeBound:
+        expect(numbers.negation(value.bound), UnboundLocalError, str(unbound_error(value.name)))
+        return value.value
+    return value
+
+
+def returned(value: Any, always: bool) -> Any:
+    """The result of a function that returns within loops and branches."""
+    if type(value) is Unbound:
+        return None
+    if type(value) is MaybeBound:
+        if not always:
+            refuse(
+                f"the function returns {form_of(value.value)} or None, as data decide; return the "
+                "same kind of value everywhere"
+            )
+        return value.value
+    return value
+
+
+_NUMBERS = (bool, int, float)
+
+
+def apart(value: Any, name: str) -> tuple[Form, list[Value]]:
+    """The form of a variable's value, and its payloads."""
+    value = symbolic(value)
+    if isinstance(value, SymbolicNumber):
+        return Form("number", value.kind), [_strong(value.kind, value.payload)]
+    if type(value) in _NUMBERS:
+        if type(value) is int and not -(2**63) <= value < 2**63:
+            refuse(f"{name!r} is an int of more than 64 bits, which a loop can't carry")
+        return Form("number", type(value)), [_strong(type(value), value)]
+    if isinstance(value, Handle):
+        return _array_apart(value, name)
+    if type(value) is tuple:
+        found = [apart(v, name) for v in value]
+        return Form("tuple", None, tuple([f for f, _ in found])), [
+            v for _, values in found for v in values
+        ]
+    if type(value) is MaybeBound:
+        form, values = apart(value.value, name)
+        return Form("maybe", None, (form,)), [Value(value.bound), *values]
+    return Form("plain", Plain(value)), []
+
+
+def _strong(kind: type, payload: Any) -> Value:
+    """A number as an operand of the program, which keeps its 64 bits."""
+    return Value(numbers.element(payload, onp.dtype(kind)))
+
+
+def _array_apart(handle: Handle, name: str) -> tuple[Form, list[Value]]:
+    if type(handle) not in (late_bound.ndarray, late_bound.scalar):
+        refuse(f"{name!r} is a {type(handle).__name__}, which a loop or branch can't carry")
+    if handle._view is not None:
+        refuse(
+            f"{name!r} is a view that is used in a later round, or after the loop or branch; "
+            "use a copy"
+        )
+    value = handles.read(handle)
+    masked_array.refuse(value.payload, f"{name!r}, which a loop or branch carries, is")
+    kind = "scalar" if type(handle) is late_bound.scalar else "array"
+    payload = value.payload
+    return Form(kind, (tuple(payload.shape), onp.dtype(payload.dtype))), [value]
+
+
+def form_of(value: Any) -> Form:
+    """The form of a value."""
+    return apart(value, "a value")[0]
+
+
+def together(
+    form: Form, payloads: Iterator[Any], name: str, bounds: tuple[float, float] | None = None
+) -> Any:
+    """A value of a form, of the payloads, or Values, that come next."""
+    if form.kind == "plain":
+        return form.type.value
+    if form.kind == "tuple":
+        return tuple([together(part, payloads, name) for part in form.parts])
+    if form.kind == "maybe":
+        bound = payload_of(next(payloads))
+        return MaybeBound(name, together(form.parts[0], payloads, name), bound)
+    found = next(payloads)
+    if form.kind == "number":
+        payload = numbers.weak(form.type, payload_of(found))
+        given = bounds if bounds is not None and form.type is int else ()
+        return SymbolicNumber(payload, form.type, *given)
+    if not isinstance(found, Value):
+        trace = modes.current().trace
+        assert trace is not None
+        found = trace.adopt(Value(found))
+    return handles.wrap_scalar(found) if form.kind == "scalar" else handles.wrap(found)
+
+
+def payload_of(x: Any) -> Any:
+    """The payload of a Value; payloads as they are."""
+    return x.payload if isinstance(x, Value) else x
+
+
+def types_of(form: Form) -> list[tuple[tuple[int, ...], Any]]:
+    """Shape and dtype of each payload of a form."""
+    if form.kind == "plain":
+        return []
+    if form.kind == "number":
+        return [((), onp.dtype(form.type))]
+    if form.kind in ("array", "scalar"):
+        return [form.type]
+    own = [((), onp.dtype(bool))] if form.kind == "maybe" else []
+    return own + [t for part in form.parts for t in types_of(part)]
+
+
+def joined(one: Form, other: Form, promotes: bool = False) -> Form | None:
+    """The form that values of two forms can both be given; None if there is none.
+
+    What `promotes` is of numbers that the first round of a loop replaces by those of its result.
+    """
+    if one == other:
+        return one
+    if one.kind == "maybe" or other.kind == "maybe":
+        parts = [f.parts[0] if f.kind == "maybe" else f for f in (one, other)]
+        found = joined(parts[0], parts[1], promotes)
+        return None if found is None else Form("maybe", None, (found,))
+    if one.kind == other.kind == "tuple" and len(one.parts) == len(other.parts):
+        items = [joined(a, b, promotes) for a, b in zip(one.parts, other.parts, strict=True)]
+        if None in items:
+            return None
+        return Form("tuple", None, tuple([i for i in items if i is not None]))
+    kinds = {one.kind, other.kind}
+    if kinds == {"array", "scalar"} and one.type == other.type:
+        return one if one.kind == "array" else other
+    if promotes and kinds == {"number", "scalar"}:
+        return one if one.kind == "scalar" else other
+    if promotes and kinds == {"number", "array"}:
+        found = one if one.kind == "array" else other
+        return found if found.type[0] == () else None
+    if promotes and kinds == {"number"} and {one.type, other.type} == {int, float}:
+        return Form("number", float)
+    return None
+
+
+def converted(form: Form, target: Form, payloads: Iterator[Any]) -> list[Any]:
+    """The payloads of a value of a form as those of a target, to which it can be `joined`."""
+    if target.kind == "maybe":
+        if form.kind != "maybe":
+            return [control.constant(True), *converted(form, target.parts[0], payloads)]
+        return [next(payloads), *converted(form.parts[0], target.parts[0], payloads)]
+    if form.kind == "tuple":
+        pairs = zip(form.parts, target.parts, strict=True)
+        return [p for f, t in pairs for p in converted(f, t, payloads)]
+    if form.kind == "plain":
+        return []
+    ((shape, dtype),) = types_of(target)
+    return [control.of_type(next(payloads), shape, dtype)]
+
+
+def blank(target: Form) -> list[Any]:
+    """Payloads of a target for a variable that is not bound."""
+    return [control.of_type(0, shape, dtype) for shape, dtype in types_of(target)]
+
+
+def inexact(form: Form) -> list[bool]:
+    """Whether each payload of a form may be differentiated."""
+    return [onp.dtype(dtype).kind in "fcV" for _, dtype in types_of(form)]
+
+
+def values_of(found: Sequence[Value]) -> list[Value]:
+    """Values, which the running trace has made."""
+    trace = modes.current().trace
+    assert trace is not None
+    for value in found:
+        trace.adopt(value)
+    return list(found)
+
+
+__all__ = [
+    "Form",
+    "MaybeBound",
+    "Plain",
+    "Unbound",
+    "apart",
+    "blank",
+    "converted",
+    "form_of",
+    "inexact",
+    "joined",
+    "load",
+    "payload_of",
+    "returned",
+    "same_object",
+    "together",
+    "types_of",
+    "unbound_error",
+    "values_of",
+]

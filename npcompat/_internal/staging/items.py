@@ -1,0 +1,366 @@
+"""`a[key]` and `a[key] = new` with numbers that the program knows in the key."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+import numpy as onp
+
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jaxpr import python_numbers as numbers
+from npcompat._internal.compile.staged_runs import is_staged, refuse
+from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.core.index_spec import FULL, INTEGER, NEWAXIS, SLICE
+from npcompat._internal.dispatch import handles, late_bound, masked_array, writes
+from npcompat._internal.dispatch.apply import apply
+from npcompat._internal.dispatch.symbolic_number import (
+    INFINITE,
+    SymbolicNumber,
+    expect,
+    symbolic,
+)
+from npcompat._internal.dispatch.traced_number import TracedNumber
+from npcompat._internal.indexing import lens
+from npcompat._internal.staging import context
+
+
+def is_traced_int(x: Any) -> bool:
+    """Return True for a scalar of integers that the program knows."""
+    return (
+        type(x) is late_bound.scalar
+        and x.dtype.kind in "iu"
+        and context.current() is not None
+        and xla.is_tracer(handles.read(x).payload)
+    )
+
+
+def has_symbolic(key: Any) -> bool:
+    """Return True for a key in which there is a number that the program knows."""
+    if type(key) is tuple:
+        return any(map(has_symbolic, key))
+    if type(key) is slice:
+        bounds = (key.start, key.stop, key.step)
+        return any([isinstance(b, SymbolicNumber) or is_traced_int(b) for b in bounds])
+    return isinstance(key, SymbolicNumber)
+
+
+def number_of(scalar: Any) -> SymbolicNumber:
+    """A scalar of integers as a number; what is computed in the same way twice is one number."""
+    trace = context.running()
+    payload = handles.read(scalar).payload
+    known = trace.notes.setdefault("numbers", [])
+    for other, found in known:
+        if other is payload or trace.same(other, payload):
+            return found  # type: ignore[no-any-return]
+    number, too_long = numbers.as_int(payload)
+    if too_long is not None:
+        expect(too_long, OverflowError, "an int of more than 63 bits in a compiled loop")
+    info = onp.iinfo(scalar.dtype)
+    found = SymbolicNumber(number, int, info.min, min(info.max, 2**63 - 1))
+    known.append((payload, found))
+    return found
+
+
+def _position(number: SymbolicNumber, size: int, axis: int) -> TracedNumber:
+    """Where a number points in an axis; the program raises NumPy's error if nowhere."""
+    number = number.as_number()
+    low, high = number.low, number.high
+    if number.kind is float:
+        refuse("an array is indexed with a float")
+    if high < -size or low >= size:
+        raise IndexError(f"index {low} is out of bounds for axis {axis} with size {size}")
+    notes = context.running().notes
+    known = notes.get(("position", number.form, size))
+    if known is not None:  # one payload for numbers that are equal in every round
+        return TracedNumber(known)
+    payload = number.payload
+    below, above = low < -size, high >= size
+    if below or above:
+        message = f"index out of bounds for axis {axis} with size {size}"
+        expect(numbers.outside(payload, -size, size - 1), IndexError, message)
+    found = numbers.position(payload, size, below, above, low < 0)
+    notes["position", number.form, size] = found
+    return TracedNumber(found)
+
+
+WINDOW = 64
+"""Elements that a slice of unknown length is first looked for in, where its axis is longer."""
+_WINDOWED: ContextVar[bool] = ContextVar("slices through windows", default=False)
+
+
+@contextmanager
+def windows() -> Iterator[None]:
+    """A context in which slices, of whose lengths nothing is known, are read through windows.
+
+    The notes "too long" of the trace say where a window is too short.
+    """
+    token = _WINDOWED.set(True)
+    try:
+        yield
+    finally:
+        _WINDOWED.reset(token)
+
+
+class _Bound(NamedTuple):
+    """A bound of a slice, within its axis; equal keys for bounds that are equal in every round."""
+
+    payload: Any
+    key: Any
+
+
+def _bound(given: Any, size: int, default: int) -> _Bound:
+    if given is None:
+        return _Bound(default, default)
+    if is_traced_int(given):
+        given = number_of(given)
+    if not isinstance(given, SymbolicNumber):
+        found = slice(given, None).indices(size)[0]
+        return _Bound(found, found)
+    number = given.as_number()
+    if number.kind is float:
+        raise TypeError("slice indices must be integers or None or have an __index__ method")
+    negative, above = number.low < 0, number.high > size
+    payload = numbers.bound(number.payload, size, negative, above)
+    return _Bound(payload, (number.form, negative, above))
+
+
+def _mask(size: int, start: _Bound, stop: _Bound) -> Value:
+    """A mask of the positions between two bounds; one for equal bounds."""
+    trace = context.running()
+    key = "mask", size, start.key, stop.key
+    found = trace.notes.get(key)
+    if found is None:
+        mask = numbers.between(size, start.payload, stop.payload)
+        found = trace.notes[key] = trace.adopt(Value(mask))
+    return found  # type: ignore[no-any-return]
+
+
+def _window(start: _Bound, stop: _Bound) -> Value:
+    """A mask of the elements of a window that lie between two bounds."""
+    trace = context.running()
+    key = "window", start.key, stop.key
+    found = trace.notes.get(key)
+    if found is None:
+        mask, too_long = numbers.window(WINDOW, start.payload, stop.payload)
+        trace.notes.setdefault("too long", []).append(too_long)
+        found = trace.notes[key] = trace.adopt(Value(mask))
+    return found  # type: ignore[no-any-return]
+
+
+class _Part(NamedTuple):
+    """The part of an array that a key says: a view, and perhaps a mask of one of its axes.
+
+    Where the mask is that of a window, `start` says where the window begins.
+    """
+
+    lens: lens.Lens
+    mask: Value | None
+    axis: int
+    is_element: bool
+    start: Any = None
+
+    def view(self, array: Handle) -> Any:
+        """The view, without the mask."""
+        if all([kind[0] == FULL for kind in self.lens.attrs[0]]):
+            return array
+        return lens.view(array, self.lens)
+
+
+def _complete(key: Any, axes: int) -> list[Any]:
+    """The items of a key, one for each axis but for None."""
+    items = list(key) if type(key) is tuple else [key]
+    used = sum([i is not None and i is not Ellipsis for i in items])
+    at = next((n for n, i in enumerate(items) if i is Ellipsis), len(items))
+    items[at : at + 1] = [slice(None)] * max(axes - used, 0)
+    if used > axes:
+        raise IndexError(
+            f"too many indices for array: array is {axes}-dimensional, but {used} were indexed"
+        )
+    return items
+
+
+def _part(array: Handle, key: Any) -> _Part | None:
+    """The part that a basic key says; None for an advanced key."""
+    shape = array.shape
+    spec: list[tuple[int, ...]] = []
+    starts: list[Any] = []
+    mask, at, begin = None, 0, None
+    axis = 0
+    for item in _complete(key, len(shape)):
+        if item is None:
+            spec.append((NEWAXIS,))
+            continue
+        size = shape[axis]
+        if type(item) is slice and has_symbolic(item):
+            if item.step is not None and item.step != 1:
+                refuse("a slice with a step, whose bounds are not known")
+            if mask is not None:
+                refuse("a key with two slices of lengths that are not known")
+            bounds = _bound(item.start, size, 0), _bound(item.stop, size, size)
+            at = sum([s[0] != INTEGER for s in spec])
+            if size > WINDOW and any([type(b.key) is tuple and b.key[2] for b in bounds]):
+                context.running().notes["wide"] = True
+                begin = bounds[0].payload if _WINDOWED.get() else None
+            mask = _mask(size, *bounds) if begin is None else _window(*bounds)
+            spec.append((FULL,))
+        elif type(item) is slice:
+            start, stop, step = item.indices(size)
+            length = len(range(start, stop, step))
+            if start == 0 and step == 1 and length == size:
+                spec.append((FULL,))
+            else:
+                spec.append((SLICE, length, step))
+                starts.append(start if length else 0)
+        elif isinstance(item, SymbolicNumber) and item.kind is not bool:
+            spec.append((INTEGER,))
+            starts.append(_position(item, size, axis))
+        elif type(item) is int:
+            if not -size <= item < size:
+                raise IndexError(f"index {item} is out of bounds for axis {axis} with size {size}")
+            spec.append((INTEGER,))
+            starts.append(item + size if item < 0 else item)
+        else:
+            return None
+        axis += 1
+    found = lens.index(tuple(starts), tuple(spec))
+    is_element = all([kind[0] == INTEGER for kind in spec]) and Ellipsis not in _items(key)
+    return _Part(found, mask, at, is_element, begin)
+
+
+def _items(key: Any) -> tuple[Any, ...]:
+    return tuple([i for i in key if i is Ellipsis]) if type(key) is tuple else ()
+
+
+def _as_arrays(key: Any) -> Any:
+    """A key with scalars in the place of numbers that the program knows."""
+    if type(key) is tuple:
+        return tuple(map(_as_arrays, key))
+    if isinstance(key, SymbolicNumber):
+        dtype = onp.bool_ if key.kind is bool else onp.int64
+        trace = context.running()
+        return handles.wrap_scalar(trace.adopt(Value(numbers.element(key.payload, dtype))))
+    if type(key) is slice and has_symbolic(key):
+        refuse("a key with positions in an array, and a slice whose length is not known")
+    return key
+
+
+def getitem(array: Any, key: Any) -> Any:
+    """`array[key]`."""
+    if not has_symbolic(key):
+        return array[key]
+    if not isinstance(array, Handle):
+        return _of_sequence(array, key)
+    if type(handles.read(array).payload) is masked_array.MaskedPayload:
+        refuse("an element of what has a length that is not known")
+    part = _part(array, key)
+    if part is None:
+        return array[_as_arrays(key)]  # type: ignore[index]
+    if part.mask is None:
+        if part.is_element:
+            return apply(lens.index_get, (array, *part.lens.operands), part.lens.attrs)
+        return lens.view(array, part.lens)
+    value = handles.read(part.view(array))
+    if part.start is not None:
+        seen = numbers.through_window(value.payload, part.start, WINDOW, part.axis)
+        value = context.running().adopt(Value(seen))
+    if context.differentiated():  # what is not selected must have derivatives, too
+        return handles.wrap(masked_array.select(value, part.mask, part.axis))
+    trailing = len(value.payload.shape) - part.axis - 1
+    found = Value(masked_array.MaskedPayload(value, part.mask, trailing))
+    return handles.wrap(context.running().adopt(found))
+
+
+def _of_sequence(sequence: Any, key: Any) -> Any:
+    """An element of a list or tuple of Python's numbers, at a position that the program knows."""
+    kinds = set(map(type, sequence)) if type(sequence) in (list, tuple) else set()
+    if isinstance(key, SymbolicNumber) and key.kind is int and kinds in ({int}, {float}):
+        (kind,) = kinds
+        if kind is float or all([-(2**63) <= n < 2**63 for n in sequence]):
+            at = _position(key, len(sequence), 0).payload
+            payload = numbers.looked_up(sequence, kind, at)
+            bounds = (min(sequence), max(sequence)) if kind is int else (-INFINITE, INFINITE)
+            return SymbolicNumber(payload, kind, *bounds)
+    return refuse(
+        f"an item of a {type(sequence).__name__} is asked for at a position that is not known; "
+        "make it an array"
+    )
+
+
+def setitem(array: Any, key: Any, new: Any) -> None:
+    """`array[key] = new`."""
+    if not isinstance(array, Handle):
+        if is_staged():
+            refuse(f"an item of a {type(array).__name__} is set")
+        array[key] = new
+        return
+    if type(new) is SymbolicNumber:
+        new = _element(new, array.dtype)
+    if not has_symbolic(key):
+        array[key] = new  # type: ignore[index]
+        return
+    part = _part(array, key)
+    if part is None:
+        array[_as_arrays(key)] = new  # type: ignore[index]
+    elif part.mask is None:
+        _write(array, part, new)
+    elif part.start is not None:
+        refuse("a slice is written through a window")
+    else:
+        whole = (slice(None),) * part.axis
+        part.view(array)[(*whole, handles.wrap(part.mask))] = new
+
+
+def _write(array: Handle, part: _Part, new: Any) -> None:
+    """Write a view, unless it is that view itself, which is written already."""
+    looking = new._view if isinstance(new, Handle) else None
+    if looking is not None and looking.parent is array and _alike(looking.lens, part.lens):
+        return
+    if part.is_element and type(new) in (bool, int, float):
+        if array._extra is not None and array._extra.readonly:
+            raise ValueError("assignment destination is read-only")
+        if array.dtype.kind not in "iu":
+            writes.put(array, part.lens, Value(new))
+            return
+    lens.view(array, part.lens)[...] = new
+
+
+def _alike(one: Any, other: Any) -> bool:
+    return one is other or (
+        one.get is other.get
+        and one.attrs == other.attrs
+        and all([a is b for a, b in zip(one.operands, other.operands, strict=True)])
+    )
+
+
+def _element(number: SymbolicNumber, dtype: onp.dtype[Any]) -> Any:
+    """A number as an element of an array."""
+    if dtype.kind in "iu":
+        if number.kind is float:
+            refuse("a float of Python's is written into an array of integers")
+        number.expect_fits(dtype)
+    trace = context.running()
+    return handles.wrap_scalar(trace.adopt(Value(numbers.element(number.payload, dtype))))
+
+
+def update_item(
+    array: Any, key: Any, operation: Callable[[Any, Any], Any], value: Callable[[], Any]
+) -> None:
+    """`array[key] op= value()`."""
+    old = getitem(array, key)
+    new = operation(old, value())
+    looking = old._view if isinstance(old, Handle) else None
+    if new is old and looking is not None and has_symbolic(key):
+        return  # the operation has written it
+    setitem(array, key, new)
+
+
+__all__ = [
+    "getitem",
+    "has_symbolic",
+    "is_traced_int",
+    "number_of",
+    "setitem",
+    "symbolic",
+    "update_item",
+]

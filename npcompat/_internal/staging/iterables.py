@@ -1,0 +1,187 @@
+"""What a loop of the program can run over: ranges, arrays, and what is put together of them."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jaxpr import python_numbers as numbers
+from npcompat._internal.compile.staged_runs import refuse
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import handles, late_bound
+from npcompat._internal.dispatch.symbolic_number import SymbolicNumber, interval, payload_of
+from npcompat._internal.staging import items
+
+Count = int | SymbolicNumber
+
+
+class Rounds(NamedTuple):
+    """The rounds of a loop: how many, and the item of each, by a payload or by an int."""
+
+    total: Count
+    at_payload: Callable[[Any], Any]
+    at: Callable[[int], Any]
+
+    def after(self, first: int) -> "Rounds":
+        """The rounds after the first ones."""
+        total: Any = self.total
+        return Rounds(
+            total - first,
+            lambda k: self.at_payload(numbers.computed("add", int, k, first)),
+            lambda k: self.at(k + first),
+        )
+
+
+class SymbolicRange:
+    """A range of which the program knows the bounds."""
+
+    def __init__(self, *bounds: Any) -> None:
+        self.start, self.stop = (0, *bounds)[-2:] if len(bounds) < 2 else bounds[:2]
+        self.step = bounds[2] if len(bounds) > 2 else 1
+        if type(self.step) is not int or not self.step:
+            refuse("a range whose step is not known; use a while loop")
+
+    def __iter__(self) -> Iterator[Any]:
+        refuse("a range of a length that is not known yet is iterated over outside of a for loop")
+
+    __len__ = __contains__ = __getitem__ = __iter__
+
+    @property
+    def count(self) -> Count:
+        """The number of items."""
+        step = self.step
+        span: Any = self.stop - self.start if step > 0 else self.start - self.stop
+        count = span if abs(step) == 1 else (span + (abs(step) - 1)) // abs(step)
+        if not isinstance(count, SymbolicNumber):
+            return int(max(count, 0))
+        if count.low >= 0:
+            return count
+        payload = numbers.computed("maximum", int, count.payload, 0)
+        return SymbolicNumber(payload, int, 0, max(count.high, 0))
+
+    def rounds(self) -> Rounds:
+        """The items of the range."""
+        count = self.count
+
+        def at_payload(k: Any) -> SymbolicNumber:
+            number = index(k, self.start, self.step, count)
+            if self.step > 0:
+                number.high = min(number.high, interval(self.stop)[1] - 1)
+            else:
+                number.low = max(number.low, interval(self.stop)[0] + 1)
+            return number
+
+        return Rounds(count, at_payload, lambda k: self.start + k * self.step)
+
+
+def index(k: Any, start: Any, step: int, count: Count) -> SymbolicNumber:
+    """The number `start + k * step`, where there are so many of them."""
+    low, high = interval(start)
+    span = (interval(count)[1] - 1) * step
+    at = numbers.computed("mul", int, k, step) if step != 1 else k
+    payload = numbers.computed("add", int, at, payload_of(start))
+    return SymbolicNumber(
+        payload, int, low + min(span, 0), high + max(span, 0) if span > 0 else high
+    )
+
+
+class Enumerated:
+    """`enumerate(over, start)`."""
+
+    def __init__(self, over: Any, start: int = 0) -> None:
+        self.over, self.start = over, start
+
+    def __iter__(self) -> Iterator[Any]:
+        return enumerate(self.over, self.start)
+
+
+class Zipped:
+    """`zip(*over)`."""
+
+    def __init__(self, *over: Any) -> None:
+        self.over = over
+
+    def __iter__(self) -> Iterator[Any]:
+        return zip(*self.over, strict=False)
+
+
+class Reversed:
+    """`reversed(over)`."""
+
+    def __init__(self, over: Any) -> None:
+        self.over = over
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(reversed(self.over))
+
+
+def rounds_of(iterable: Any) -> Rounds | None:
+    """The rounds of a loop over what the program can run over; None for other iterables."""
+    if isinstance(iterable, Rounds):
+        return iterable
+    if isinstance(iterable, SymbolicRange):
+        return iterable.rounds()
+    if isinstance(iterable, range):
+        count = len(iterable)
+        return Rounds(
+            count,
+            lambda k: index(k, iterable.start, iterable.step, count),
+            iterable.__getitem__,
+        )
+    if type(iterable) is late_bound.ndarray:
+        return _of_array(iterable)
+    if isinstance(iterable, Enumerated):
+        return _enumerated(rounds_of(iterable.over), iterable.start)
+    if isinstance(iterable, Zipped):
+        return _of_zip(iterable)
+    if isinstance(iterable, Reversed):
+        return _reversed(rounds_of(iterable.over))
+    return None
+
+
+def _enumerated(rounds: Rounds | None, start: int) -> Rounds | None:
+    if rounds is None:
+        return None
+    total = rounds.total
+    return Rounds(
+        total,
+        lambda k: (index(k, start, 1, total), rounds.at_payload(k)),
+        lambda k: (k + start, rounds.at(k)),
+    )
+
+
+def _reversed(rounds: Rounds | None) -> Rounds | None:
+    if rounds is None or type(rounds.total) is not int:
+        return None
+    last = rounds.total - 1
+    return Rounds(
+        rounds.total,
+        lambda k: rounds.at_payload(numbers.computed("sub", int, last, k)),
+        lambda k: rounds.at(last - k),
+    )
+
+
+def _of_array(array: Handle) -> Rounds | None:
+    payload = handles.read(array).payload
+    if not array.shape or not xla.is_tracer(payload) or isinstance(payload, xla.Unknown):
+        return None
+    count = array.shape[0]
+
+    def at_payload(k: Any) -> Any:
+        return items.getitem(array, SymbolicNumber(numbers.weak(int, k), int, 0, count - 1))
+
+    return Rounds(count, at_payload, lambda k: array[k])  # type: ignore[index]
+
+
+def _of_zip(iterable: Zipped) -> Rounds | None:
+    found = [rounds_of(over) for over in iterable.over]
+    inner = [r for r in found if r is not None]
+    if not inner or len(inner) < len(found) or any([type(r.total) is not int for r in inner]):
+        return None
+    return Rounds(
+        min([int(r.total) for r in inner]),
+        lambda k: tuple([r.at_payload(k) for r in inner]),
+        lambda k: tuple([r.at(k) for r in inner]),
+    )
+
+
+__all__ = ["Count", "Enumerated", "Reversed", "Rounds", "SymbolicRange", "Zipped", "rounds_of"]

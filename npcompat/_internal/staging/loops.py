@@ -1,0 +1,278 @@
+"""Loops of converted functions: parts of the program where that is possible, else Python's.
+
+A loop whose count is known, and that can't be a part of the program, runs as in Python: its rounds
+are traced one after the other. One whose count is not known is refused with an error.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from npcompat._internal.backend.jaxpr import python_numbers as numbers
+from npcompat._internal.compile.staged_runs import RefusedError, refuse, staged
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch.symbolic_number import SymbolicNumber
+from npcompat._internal.staging import context
+from npcompat._internal.staging.aliases import holding
+from npcompat._internal.staging.branches import RaisedError, staged_branch
+from npcompat._internal.staging.context import Variables, report
+from npcompat._internal.staging.iterables import Rounds, SymbolicRange, rounds_of
+from npcompat._internal.staging.rounds import ChangedTypeError, StagedLoop
+from npcompat._internal.staging.truths import negated, truth
+
+FEWEST = 9
+"""Rounds from which on a loop of known count is staged; fewer are traced one by one."""
+_PEELED = 2
+"""Rounds that may run before a loop, whose variables change their types then."""
+_TRIES = 2
+"""How often a loop of one program is tried, of which a try has failed."""
+
+Body = Callable[..., None]
+
+
+class _Site:
+    """A loop in the source: its body and variables, and what is known of it."""
+
+    def __init__(
+        self, body: Body, variables: Any, where: tuple[int, int], first: tuple[int, ...]
+    ) -> None:
+        self.body, self.first = body, first
+        self.variables = Variables(*variables)
+        self.line = f"{body.__code__.co_filename}:{where[0]}"
+        self.key = (body.__code__.co_filename, *where)
+
+    def may_stage(self) -> bool:
+        """Return True unless it has failed several times in the program being traced."""
+        if context.current() is None:
+            return False
+        failed: int = context.outermost().notes.get(("failed", self.key), 0)
+        return failed < _TRIES
+
+    def failed(self, error: BaseException, what: str) -> None:
+        """Note, for the compile log, why the loop is not staged."""
+        notes = context.outermost().notes
+        notes["failed", self.key] = notes.get(("failed", self.key), 0) + 1
+        text = str(error) or type(error).__name__
+        report("unrolled", self.line, f"{what}: {text.removeprefix(self.line + ': ')}")
+
+
+class _Undo:
+    """Variables and conditions of the program as they were before a loop was tried."""
+
+    def __init__(self, variables: Variables) -> None:
+        self.variables, self.saved = variables, list(variables.get())
+        trace = context.running()
+        self.trace, self.errors = trace, len(trace.errors)
+
+    def __call__(self) -> None:
+        self.variables.put(list(self.saved))
+        del self.trace.errors[self.errors :], self.trace.flags[self.errors :]
+
+
+def for_loop(
+    iterable: Any,
+    body: Body,
+    variables: Any,
+    where: tuple[int, int],
+    first: tuple[int, ...],
+    going: Callable[[], Any] | None,
+) -> None:
+    """`for item in iterable: body(item)`, while `going()` holds after each round."""
+    site = _Site(body, variables, where, first)
+    rounds = rounds_of(iterable) if context.current() is not None else None
+    if rounds is None:
+        _unrolled(iterable, site, going)
+    elif type(rounds.total) is not int:
+        _run_rounds(rounds, site, going)
+    elif rounds.total < FEWEST or not site.may_stage():
+        _few(rounds, site, going)
+    else:
+        _run_rounds(rounds, site, going)
+
+
+def _few(rounds: Rounds, site: _Site, going: Callable[[], Any] | None) -> None:
+    """Run few rounds one by one, unless there is a loop of the program in the first of them."""
+    for k in range(int(rounds.total)):
+        before = context.outermost().notes.get("staged", 0)
+        site.body(rounds.at(k))
+        flag = True if going is None else truth(going())
+        if flag is False:
+            return
+        if not isinstance(flag, bool):
+            rest = rounds.after(k + 1)
+            return _under(flag, partial(_run_rounds, rest, site, going), site)
+        staged_inside = context.outermost().notes.get("staged", 0) > before
+        if k == 0 and rounds.total > 2 and staged_inside and site.may_stage():
+            return _run_rounds(rounds.after(1), site, going)
+
+
+def _under(flag: Any, others: Callable[[], None], site: _Site) -> None:
+    """Run the other rounds where a flag is set, that the program knows."""
+    staged_branch(flag, others, lambda: None, site.variables)
+
+
+def _unrolled(iterable: Any, site: _Site, going: Callable[[], Any] | None) -> None:
+    for item in iterable:
+        site.body(item)
+        flag = True if going is None else truth(going())
+        if not isinstance(flag, bool):
+            raise RefusedError(
+                f"{site.line}: a break or return that depends on data, in a loop over what is no "
+                "range, array, enumerate or zip of them; loop over a range"
+            )
+        if not flag:
+            return
+
+
+def _run_rounds(rounds: Rounds, site: _Site, going: Callable[[], Any] | None) -> None:
+    """Run a loop as a part of the program; if that fails and its count is known, round by round."""
+    first = 0
+    while True:
+        undo = _Undo(site.variables)
+        try:
+            with holding(undo.saved):
+                StagedLoop(site, rounds, first, going).run()
+            return
+        except ChangedTypeError as error:
+            undo()
+            if first >= _PEELED:
+                if type(rounds.total) is int:
+                    site.failed(error, f"{rounds.total} rounds")
+                    return _round_by_round(rounds, first, site, going)
+                raise RefusedError(f"{site.line}: {error}") from None
+            if not _peeled(rounds, first, site, going, str(error)):
+                return
+            first += 1
+        except Exception as error:
+            undo()
+            if type(rounds.total) is not int:
+                if isinstance(error, RaisedError):
+                    refuse("a loop whose every round raises")
+                raise
+            site.failed(error, f"{rounds.total} rounds")
+            return _round_by_round(rounds, first, site, going)
+
+
+def _peeled(
+    rounds: Rounds, first: int, site: _Site, going: Callable[[], Any] | None, why: str
+) -> bool:
+    """Run one round before the loop; False if no rounds are left after it."""
+    count = rounds.total
+    if type(count) is int:
+        if first >= count:
+            return False
+        site.body(rounds.at(first))
+        if going is None:
+            return first + 1 < count
+        flag = truth(going())
+        if isinstance(flag, bool):
+            return flag and first + 1 < count
+
+        rest = rounds.after(first + 1)
+        _under(flag, lambda: _run_rounds(rest, site, going), site)
+        return False
+    if first or going is not None:
+        raise RefusedError(f"{site.line}: {why}")
+
+    def once() -> None:
+        with staged():
+            site.body(rounds.at_payload(numbers.weak(int, 0)))
+
+    some = truth(count > 0)
+    if isinstance(some, bool):
+        if some:
+            once()
+        return some
+    staged_branch(some, once, lambda: None, site.variables, promotes=True)
+    return True
+
+
+def _round_by_round(
+    rounds: Rounds, first: int, site: _Site, going: Callable[[], Any] | None
+) -> None:
+    for k in range(first, int(rounds.total)):
+        site.body(rounds.at(k))
+        flag = True if going is None else truth(going())
+        if flag is False:
+            return
+        if not isinstance(flag, bool):
+            return _under(flag, partial(_round_by_round, rounds, k + 1, site, going), site)
+
+
+def while_loop(
+    test: Callable[[], Any],
+    body: Body,
+    variables: Any,
+    where: tuple[int, int],
+    first: tuple[int, ...],
+) -> None:
+    """`while test(): body()`."""
+    site = _Site(body, variables, where, first)
+    rounds = 0
+    while True:
+        flag = truth(test())
+        if not isinstance(flag, bool):
+            return _staged_while(flag, test, site)
+        if not flag:
+            return
+        rounds += 1
+        # The first rounds may make known what a later one finds unknown.
+        if (
+            rounds & (rounds - 1) == 0
+            and site.may_stage()
+            and not context.differentiated()
+            and _stages_known(test, site)
+        ):
+            return
+        body()
+
+
+def _stages_known(test: Callable[[], Any], site: _Site) -> bool:
+    """Stage a while loop whose next round runs for sure; False if that fails."""
+    undo = _Undo(site.variables)
+    try:
+        with holding(undo.saved):
+            loop = StagedLoop(site, None, 0, test)
+            loop.entered = True
+            loop.run()
+        return True
+    except Exception as error:
+        undo()
+        site.failed(error, "a while loop whose condition is known")
+        return False
+
+
+def _staged_while(flag: Any, test: Callable[[], Any], site: _Site) -> None:
+    for peeled in range(_PEELED + 1):
+        undo = _Undo(site.variables)
+        try:
+            with holding(undo.saved):
+                loop = StagedLoop(site, None, 0, test)
+                loop.active = flag
+                loop.run()
+            return
+        except ChangedTypeError as error:
+            undo()
+            if peeled == _PEELED:
+                raise RefusedError(f"{site.line}: {error}") from None
+
+            def once() -> None:
+                with staged():
+                    site.body()
+
+            staged_branch(flag, once, lambda: None, site.variables, promotes=True)
+            again = truth(test())
+            flag = again if not isinstance(again, bool) else numbers.truth(again)
+        except RaisedError:
+            refuse("a loop whose every round raises")
+
+
+__all__ = [
+    "FEWEST",
+    "Handle",
+    "SymbolicNumber",
+    "SymbolicRange",
+    "for_loop",
+    "negated",
+    "while_loop",
+]

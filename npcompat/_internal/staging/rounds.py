@@ -1,0 +1,531 @@
+"""A loop of the program: its body runs once, on symbols, for all of its rounds.
+
+The state that goes from round to round is what variables mean that a round binds anew, and the
+arrays that it writes. Which variables these are is found by running the body.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.backend.jax import control_flow as control
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jaxpr import loop_bodies, tracing
+from npcompat._internal.backend.jaxpr import python_numbers as numbers
+from npcompat._internal.compile.capture import Captured, capture
+from npcompat._internal.compile.staged_runs import RefusedError, refuse, staged
+from npcompat._internal.compile.trace import Trace
+from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.core.op import Op
+from npcompat._internal.dispatch import execution, handles, late_bound, writes
+from npcompat._internal.dispatch.symbolic_number import SymbolicNumber
+from npcompat._internal.staging import context, items
+from npcompat._internal.staging.aliases import become_read_only, holding, is_shared
+from npcompat._internal.staging.carried import (
+    Form,
+    MaybeBound,
+    Unbound,
+    apart,
+    blank,
+    converted,
+    inexact,
+    joined,
+    same_object,
+    together,
+    types_of,
+    values_of,
+)
+from npcompat._internal.staging.iterables import Rounds
+from npcompat._internal.staging.truths import truth
+
+_ATTEMPTS = 12
+_CARRIED: dict[Any, frozenset[int]] = {}
+"""Variables that loops were found to carry, by where they are."""
+
+
+class ChangedTypeError(Exception):
+    """A variable is of another type after a round: that round has to run before the loop."""
+
+
+class StagedLoop:
+    """One try to make a loop a part of the program.
+
+    Parameters
+    ----------
+    site : object
+        Where the loop is: `body`, `variables`, `first`, `line`, `key`.
+    rounds : Rounds or None
+        What a `for` runs over; None for a `while`.
+    first : int
+        Rounds of a `for` that ran already.
+    going : callable or None
+        Says after a round whether there is another.
+    """
+
+    def __init__(
+        self, site: Any, rounds: Rounds | None, first: int, going: Callable[[], Any] | None
+    ) -> None:
+        self.site, self.rounds, self.first, self.going = site, rounds, first, going
+        self.variables, self.names = site.variables, site.variables.names
+        self.init = list(self.variables.get())
+        self.entered = False  # a first round runs for sure
+        self.active: Any = None  # whether a while runs at all
+        self.reset: set[int] = set()  # variables that each round binds before it uses them
+        self.maybe: dict[int, Form] = {}  # variables that enter unbound, and perhaps become bound
+        self.entering: dict[int, Form] = {}
+        self.leaving: dict[int, Form] = {}
+        self.permuted: dict[int, int] = {}
+        self.written_names: set[int] = set()
+        self.wide = False
+        self.captured: Captured
+        self.small: Captured | None = None  # the same with slices read through windows
+
+    @property
+    def runs(self) -> bool:
+        """True if there is a round for sure."""
+        if self.entered:
+            return True
+        if self.rounds is None:
+            return False
+        count = self.rounds.total
+        low = count.low if isinstance(count, SymbolicNumber) else count
+        return low > self.first
+
+    def run(self) -> None:
+        """Trace the body, and add the loop to the program."""
+        with holding(self.init):
+            self._trace()
+            if self.wide and not context.differentiated():
+                self._trace_windows()
+            self._check_aliases()
+            self._check_derivative()
+            state = self._added()
+            self.variables.put(state)
+        notes = context.outermost().notes
+        notes["staged"] = notes.get("staged", 0) + 1
+        self._report()
+
+    # --- the body
+
+    def _trace(self) -> None:
+        """Run the body until it is known what it carries."""
+        carried = {i for i in _CARRIED.get(self.site.key, ()) if i < len(self.init)}
+        for _ in range(_ATTEMPTS):
+            values = self._enter(carried)
+            grown = self._captured(carried, values)
+            if grown:
+                carried |= grown
+                continue
+            if not self._widened():
+                break
+        else:
+            refuse("the variables of a loop change their types from round to round")
+        _CARRIED[self.site.key] = frozenset(carried)
+        while len(_CARRIED) > 4096:
+            del _CARRIED[next(iter(_CARRIED))]
+
+    def _enter(self, carried: set[int]) -> list[Value]:
+        """The values that the carried variables enter the first round with."""
+        self.entering = {}
+        values: list[Value] = []
+        for i in sorted(carried - self.reset):
+            now = self.init[i]
+            if type(now) is Unbound:
+                if i not in self.maybe:
+                    continue
+                form = self.maybe[i]
+                values += [Value(p) for p in blank(form)]
+            elif self.runs and i in self.site.first and not _is_root(now):
+                self.reset.add(i)
+                continue
+            else:
+                form, found = apart(now, self.names[i])
+                if form.kind == "plain":
+                    if self.runs and i in self.site.first:
+                        self.reset.add(i)
+                        continue
+                    raise ChangedTypeError(
+                        f"{self.names[i]!r} begins as {form} and changes from round to round"
+                    )
+                values += found
+            self.entering[i] = form
+        return values
+
+    def _captured(self, carried: set[int], values: list[Value]) -> set[int]:
+        """Trace one round; returns variables that it binds, and that were not known to be."""
+        self.leaving, self.permuted, self.written_names = {}, {}, set()
+        grown: set[int] = set()
+        indices = [] if self.rounds is None else [Value(control.index_type())]
+
+        def traced(proxies: list[Any], trace: Trace) -> tuple[list[Value], Any]:
+            given = iter([p._value for p in proxies])
+            item = None
+            if self.rounds is not None:
+                item = self.rounds.at_payload(numbers.weak(int, next(given).payload))
+            state = [
+                Unbound(self.names[i]) if i in self.reset else x for i, x in enumerate(self.init)
+            ]
+            for i, form in self.entering.items():
+                state[i] = together(form, given, self.names[i])
+            begun = [(i, h, h._value) for i in self.entering for h in _arrays(state[i])]
+            entered = [h for _, h, _ in begun]
+            self.variables.put(list(state))
+            in_place = loop_bodies.body(not context.differentiated())
+            with staged(), in_place, holding(state, entered):
+                self.site.body(*([] if self.rounds is None else [item]))
+                again = True if self.going is None else truth(self.going())
+            after = list(self.variables.get())
+            left: list[Value] = []
+            seen: set[int] = set()
+            for i, (before, now) in enumerate(zip(state, after, strict=True)):
+                if i in carried:
+                    form, found = self._left(i, now, trace, begun, seen)
+                    self.leaving[i] = form
+                    left += found
+                elif not same_object(before, now):
+                    grown.add(i)
+            for i, handle, start in begun:
+                if handle._value.payload is not start.payload:
+                    if self.entering[i].kind != "array":
+                        refuse(f"{self.names[i]!r} holds an array that a round writes in place")
+                    self.written_names.add(i)
+            self.wide = "wide" in trace.notes
+            flag = Value(numbers.truth(again))
+            too_long = [Value(numbers.either(*f)) for f in [trace.notes.get("too long", [])] if f]
+            return values_of([flag, *left, *too_long]), again
+
+        self.variables.put(list(self.init))
+        self.captured = capture("_npx_round", traced, [*indices, *values])
+        self.variables.put(list(self.init))
+        if not grown and self.entered and self.captured.result is True:
+            raise RefusedError(f"{self.site.line}: the condition of the loop does not depend on it")
+        return grown
+
+    def _trace_windows(self) -> None:
+        """Trace the round again with windows, which serve where no slice is longer."""
+        whole = self.captured, self.leaving, self.permuted, self.written_names
+        try:
+            with items.windows():
+                grown = self._captured({*self.leaving}, self._enter({*self.leaving}))
+            small = self.captured
+            ids = {id(h) for h in (*whole[0].reads, *whole[0].written)}
+            same = (
+                not grown
+                and small.outputs == whole[0].outputs + 1
+                and self.leaving == whole[1]
+                and {id(h) for h in small.reads} <= ids
+                and {id(h) for h in small.written} == {id(h) for h in whole[0].written}
+                and [e[0] for e in small.errors] == [e[0] for e in whole[0].errors]
+            )
+            self.small = small if same else None
+        except Exception:
+            self.small = None  # it is only faster
+        finally:
+            self.variables.put(list(self.init))
+            self.captured, self.leaving, self.permuted, self.written_names = whole
+
+    def _left(
+        self, i: int, now: Any, trace: Trace, begun: list[Any], seen: set[int]
+    ) -> tuple[Form, list[Value]]:
+        """The form and values of a variable after a round."""
+        name = self.names[i]
+        if type(now) is Unbound:
+            if i in self.reset:
+                self.reset.discard(i)
+            raise ChangedTypeError(f"{name!r} is not bound by each round")
+        form, values = apart(now, name)
+        if form.kind == "plain":
+            refuse(f"{name!r} is {form}, and changes from round to round")
+        for array in _arrays(now):
+            if id(array) in seen:
+                refuse(f"{name!r} has an array that another variable has, too, after a round")
+            seen.add(id(array))
+            owners = [j for j, h, _ in begun if h is array]
+            if owners and owners[0] != i:
+                if form.kind != "array" or self.entering[owners[0]].kind != "array":
+                    refuse(f"{name!r} takes over an array from a tuple, or into one")
+                self.permuted[i] = owners[0]
+            elif not owners and trace.outside(array):
+                refuse(
+                    f"{name!r} becomes another array that exists already, and which one depends "
+                    "on the round; use a copy"
+                )
+        return form, values
+
+    def _widened(self) -> bool:
+        """Look whether variables leave a round as they enter it; True if it has to run again."""
+        again = False
+        for i, form in self.leaving.items():
+            entry = self.entering.get(i)
+            if entry is None:
+                if form.kind == "maybe" and i not in self.reset:
+                    self.maybe[i] = form
+                    again = True
+                elif form.kind == "maybe":
+                    self.reset.discard(i)
+                    raise ChangedTypeError(f"{self.names[i]!r} is bound by some rounds only")
+                continue
+            if joined(entry, form) == entry:
+                continue
+            if self.runs and i in self.site.first and i not in self.reset:
+                self.reset.add(i)
+                again = True
+                continue
+            raise ChangedTypeError(f"{self.names[i]!r} begins as {entry} and becomes {form}")
+        return again
+
+    # --- what would make it wrong
+
+    def _check_aliases(self) -> None:
+        """Refuse arrays that somebody else could tell from the copies that the loop carries."""
+        count = None if self.rounds is None else self.rounds.total
+        cycles = sorted(self.permuted) == sorted(self.permuted.values())
+        self.returning: dict[int, int] = {}
+        if self.permuted and cycles and type(count) is int and self.going is None:
+            # Names change places in each round, so it is known where each array ends.
+            where = {i: i for i in self.permuted}
+            for _ in range((count - self.first) % _order(self.permuted)):
+                where = {i: self.permuted[where[i]] for i in where}
+            self.returning = where
+        else:
+            for i in {*self.permuted, *self.permuted.values()}:
+                if is_shared(self.init, i):
+                    refuse(
+                        f"{self.names[i]!r} becomes another array that exists already, and which "
+                        "one depends on the number of rounds; use a copy"
+                    )
+        for i in self.written_names - set(self.returning):
+            if is_shared(self.init, i):
+                # a round before the loop binds a new array, which nobody else has
+                raise ChangedTypeError(
+                    f"{self.names[i]!r} is written in place and bound anew, and its array has "
+                    "other names"
+                )
+        touched = {id(h) for h in self.captured.written}
+        if self.written_names:
+            touched |= {id(h) for h in self.captured.reads}
+        for i in self.entering:
+            if any([id(h) in touched for h in _arrays(self.init[i])]):
+                refuse(
+                    f"{self.names[i]!r} is bound anew, and its array is read or written by another "
+                    "name, too"
+                )
+
+    def _check_derivative(self) -> None:
+        if not context.differentiated():
+            return
+        if self.rounds is None:
+            refuse(
+                "a while loop has no derivative, as nobody knows how many rounds there are; use "
+                "npx.while_loop(max_iterations=), or a for loop with a break"
+            )
+        count = self.rounds.total
+        if isinstance(count, SymbolicNumber) and abs(count.high) == float("inf"):
+            refuse(
+                "a loop of which nobody knows how many rounds there can be has no derivative; use "
+                "npx.while_loop(max_iterations=)"
+            )
+
+    # --- the loop
+
+    def _added(self) -> list[Any]:
+        """Add the loop to the program; returns the variables after it."""
+        order = list(self.leaving)
+        carry_forms = {i: self.entering.get(i, self.leaving[i]) for i in order}
+        entering = [v for i in self.entering for v in apart_again(self, i)]
+        written = self.captured.written
+        written_ids = {id(h) for h in written}
+        fixed = [h for h in self.captured.reads if id(h) not in written_ids]
+        count = None if self.rounds is None else self.rounds.total
+        extra = []
+        if self.active is not None:
+            extra.append(Value(self.active))
+        elif isinstance(count, SymbolicNumber):
+            extra.append(Value(numbers.element(count.payload, onp.int64)))
+        errors = self.captured.errors
+        left = [t for i in order for t in types_of(carry_forms[i])]
+        total = len(left) + len(written) + bool(errors)
+        if not total:
+            return list(self.init)
+        compute = self._compute(order, carry_forms, fixed, len(entering))
+        op = Op(
+            "_npx_loop",
+            compute,
+            ("arrays",),
+            variadic=True,
+            outputs=total,
+            kernels={"jax": compute},
+            differentiable_outputs=(
+                *[b for i in order for b in inexact(carry_forms[i])],
+                *[handles.read(h).payload.dtype.kind in "fcV" for h in written],
+                *[False] * bool(errors),
+            ),
+        )
+        operands = [*map(handles.read, fixed), *entering, *map(handles.read, written), *extra]
+        results = execution.run(op, operands)
+        results = (results,) if total == 1 else results
+        for handle, value in zip(written, results[len(left) :], strict=False):
+            writes.write(handle, value)
+        trace = context.running()
+        for n, (kind, message) in enumerate(errors):
+            trace.expect(results[-1].payload[n], kind, message)
+        return self._after(order, carry_forms, iter(results))
+
+    def _after(
+        self, order: list[int], forms: dict[int, Form], results: Iterator[Value]
+    ) -> list[Any]:
+        state = list(self.init)
+        ran = self._ran()
+        for i in order:
+            if i in self.returning:
+                # the array ends under this name, in the handle that was there first
+                target = self.init[self.returning[i]]
+                writes.write(target, next(results))
+                state[i] = target
+                continue
+            state[i] = together(forms[i], results, self.names[i])
+            if i not in self.entering and ran is not True:
+                if type(self.init[i]) is not Unbound:
+                    refuse(f"{self.names[i]!r} is another kind of value if no round runs")
+                state[i] = MaybeBound(self.names[i], state[i], ran)
+            elif not self.runs and self.leaving[i].kind == "array":
+                become_read_only(state[i], self.init, i)
+        return state
+
+    def _ran(self) -> Any:
+        """Whether any round has run: True, or a flag."""
+        if self.runs:
+            return True
+        if self.active is not None:
+            return self.active
+        assert self.rounds is not None
+        count = self.rounds.total
+        return numbers.computed("gt", bool, getattr(count, "payload", count), self.first)
+
+    def _compute(
+        self, order: list[int], forms: dict[int, Form], fixed: list[Handle], entering: int
+    ) -> Callable[..., Any]:
+        """The loop on payloads: of fixed arrays, entering values, written arrays, and a count."""
+        found, entry, rounds = self.captured, self.entering, self.rounds
+        leaving, site_first, going = self.leaving, self.first, self.going
+        body, small = xla.function(found.op, ()), self.small
+        small_body = None if small is None else xla.function(small.op, ())
+        written_ids = [id(h) for h in found.written]
+        fixed_ids = [id(h) for h in fixed]
+        errors = len(found.errors)
+        differentiated, active = context.differentiated(), self.active
+        stops = bool(errors) and not differentiated and self._may_run_forever()
+        count: Any = None if rounds is None else rounds.total
+
+        def compute(xp: Any, *arrays: Any) -> Any:
+            a, b = len(fixed), len(fixed) + entering
+            c = b + len(found.written)
+            known = dict(zip(fixed_ids, arrays[:a], strict=True))
+            given = iter(arrays[a:b])
+            state: list[Any] = []
+            for i in order:
+                if i in entry:
+                    for shape, dtype in types_of(forms[i]):
+                        state.append(control.of_type(next(given), shape, dtype))
+                else:
+                    state += blank(forms[i])
+
+            def step(k: Any, carry: Any) -> tuple[Any, Any]:
+                now, arrays_now, flags = carry
+                by_id = known | dict(zip(written_ids, arrays_now, strict=True))
+                at, operands = iter(now), []
+                for i in order:
+                    parts = [next(at) for _ in types_of(forms[i])]
+                    operands += parts if i in entry else []
+
+                def ran(which: Captured, run: Any) -> Any:
+                    out = run(
+                        *[by_id[id(h)] for h in which.reads],
+                        *([] if k is None else [control.index(k)]),
+                        *operands,
+                    )
+                    outs, _, after, flags = which.split(
+                        (out,) if which.op.outputs == 1 else tuple(out)
+                    )
+                    written = dict(zip(map(id, which.written), after, strict=True))
+                    return tuple(outs), tuple([written[w] for w in written_ids]), tuple(flags)
+
+                if small is None:
+                    outs, after, new_flags = ran(found, body)
+                else:
+                    too_long = ran(small, small_body)[0][-1]
+                    outs, after, new_flags = control.conditional(
+                        too_long,
+                        (
+                            lambda: ran(found, body),
+                            lambda: (ran(small, small_body)[0][:-1], *ran(small, small_body)[1:]),
+                        ),
+                        (),
+                    )
+                left = iter(outs[1:])
+                new = [p for i in order for p in converted(leaving[i], forms[i], left)]
+                raised = tuple(f | g for f, g in zip(flags, new_flags, strict=True))
+                return control.truth(outs[0]), (tuple(new), tuple(after), raised)
+
+            flags = (control.no_flags(errors),) if errors else ()
+            carry = (tuple(state), tuple(arrays[b:c]), flags)
+            stop = arrays[c] if isinstance(count, SymbolicNumber) else count
+            if count is None:
+                carry = control.while_staged(step, carry, arrays[c] if active is not None else True)
+            elif differentiated and (going is not None or isinstance(count, SymbolicNumber)):
+                most = int(count.high) if isinstance(count, SymbolicNumber) else count
+                carry = control.bounded_rounds(site_first, most, stop, step, carry)
+            elif going is not None or stops:
+                carry = control.rounds_while(site_first, stop, step, carry, going is not None)
+            else:
+                carry = control.counted(site_first, stop, lambda k, s: step(k, s)[1], carry)
+            result = (*carry[0], *carry[1], *carry[2])
+            return result[0] if len(result) == 1 else result
+
+        return compute
+
+    def _may_run_forever(self) -> bool:
+        """Return True if a round has a loop of its own, which an error must keep from running on."""
+        return tracing.contains_while(self.captured.jaxpr)
+
+    def _report(self) -> None:
+        carried = [self.names[i] for i in self.leaving if not self.names[i].startswith("_npc_")]
+        parts = [f"carries {', '.join(carried)}"] if carried else []
+        if self.captured.written:
+            count = len(self.captured.written)
+            parts.append(f"writes {count} array{'s' if count > 1 else ''}")
+        context.report("one loop", self.site.line, "; ".join(parts) or "carries nothing")
+
+
+def apart_again(loop: StagedLoop, i: int) -> list[Value]:
+    """The values that a variable enters a loop with."""
+    now = loop.init[i]
+    if type(now) is Unbound:
+        return [Value(p) for p in blank(loop.entering[i])]
+    return apart(now, loop.names[i])[1]
+
+
+def _is_root(value: Any) -> bool:
+    return isinstance(value, Handle) and value._view is None
+
+
+def _arrays(value: Any) -> list[Any]:
+    """The arrays of a value that can be written."""
+    if type(value) is tuple:
+        return [h for item in value for h in _arrays(item)]
+    if type(value) is MaybeBound:
+        return _arrays(value.value)
+    return [value] if type(value) is late_bound.ndarray else []
+
+
+def _order(permutation: dict[int, int]) -> int:
+    """After how many rounds a permutation is the identity."""
+    n, current = 1, dict(permutation)
+    while any([k != v for k, v in current.items()]):
+        current = {k: permutation[v] for k, v in current.items()}
+        n += 1
+    return n
+
+
+__all__ = ["ChangedTypeError", "StagedLoop"]

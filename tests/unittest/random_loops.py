@@ -1,0 +1,143 @@
+"""Random functions with loops, branches, writes, views and jumps, as source."""
+
+import random
+
+_NAMES = ("s", "t", "n")
+
+
+class Source:
+    """One random function of two vectors and a matrix, from a seed."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.depth = 0
+        self.indices = []
+        self.loops = 0
+        self.lines = ["def f(a, b, m):", "    s, t, n = a[0] * 1, 0.5, 0"]
+        self.block(1, self.random.randint(3, 6))
+        result = self.random.choice(("s", "n", "t", "a * n", "(s, n)", "a.sum() + s", "None"))
+        self.lines.append(f"    return {result}")
+        self.text = "\n".join(self.lines) + "\n"
+
+    def pick(self, *options):
+        return self.random.choice(options)
+
+    def index(self):
+        if self.indices and self.random.random() < 0.8:
+            i = self.random.choice(self.indices)
+            return self.pick(i, i, f"{i} - 1", f"({i} + n) % 8", f"-{i}", f"{i} // 2")
+        return str(self.random.randint(-3, 4))
+
+    def number(self):
+        found = [str(self.random.randint(-2, 3)), "n", "n + 1"]
+        if self.indices:
+            found += [self.random.choice(self.indices)] * 2
+        return self.random.choice(found)
+
+    def value(self, deep=0):
+        kind = self.random.randint(0, 9 if deep < 2 else 4)
+        if kind <= 1:
+            return f"a[{self.index()}]"
+        if kind == 2:
+            return f"b[{self.index()}]"
+        if kind == 3:
+            return f"m[{self.index()}, {self.index()}]"
+        if kind == 4:
+            return self.pick("s", "t", self.number())
+        if kind == 5:
+            x = self.value(deep + 1)
+            return f"({x} if {self.condition()} else -{x})"
+        if kind == 6 and self.indices:
+            i = self.random.choice(self.indices)
+            return self.pick(f"a[:{i}].sum()", f"(a[:{i}] * b[:{i}]).sum()", f"m[{i}, {i}:].sum()")
+        if kind == 7:
+            return f"helper({self.value(deep + 1)}, {self.number()})"
+        op = self.pick("+", "-", "*")
+        return f"({self.value(deep + 1)} {op} {self.value(deep + 1)})"
+
+    def condition(self):
+        compare = self.pick("<", ">", "<=", "==", "!=")
+        tests = [
+            f"{self.value(1)} {compare} {self.value(1)}",
+            f"n {compare} {self.random.randint(0, 6)}",
+            f"a[{self.index()}] {compare} {self.random.randint(0, 5)}",
+        ]
+        test = self.random.choice(tests)
+        if self.random.random() < 0.2:
+            test = f"{test} {self.pick('and', 'or')} {self.random.choice(tests)}"
+        return f"not ({test})" if self.random.random() < 0.1 else test
+
+    def block(self, indent, count):
+        for _ in range(count):
+            self.statement(indent)
+
+    def add(self, indent, line):
+        self.lines.append("    " * indent + line)
+
+    def statement(self, indent):
+        kind = self.random.randint(0, 13)
+        if kind <= 2:
+            target = self.pick("s", "t")
+            self.add(indent, f"{target} = {target} {self.pick('+', '-')} {self.value()}")
+        elif kind == 3:
+            self.add(indent, f"n {self.pick('+', '-')}= {self.random.randint(1, 2)}")
+        elif kind <= 5:
+            op = self.pick("=", "+=", "-=", "*=")
+            self.add(indent, f"a[{self.index()}] {op} {self.value()}")
+        elif kind == 6:
+            self.add(indent, f"m[{self.index()}, {self.index()}] = {self.value()}")
+        elif kind == 7:
+            self.view(indent)
+        elif kind <= 9:
+            self.branch(indent)
+        elif kind == 10 and self.indices and self.random.random() < 0.4:
+            self.add(indent, f"if {self.condition()}:")
+            jump = self.pick("break", "continue", "return s, n", "raise ValueError('no')")
+            self.add(indent + 1, jump)
+        elif self.depth < 3:
+            self.loop(indent)
+        else:
+            self.add(indent, f"b[{self.index()}] = {self.value()}")
+
+    def view(self, indent):
+        row = f"m[{self.index()}]"
+        part = self.pick(row, f"m[:, {self.index()}]", "a[2:6]", "a[::2]", "b[::-1]")
+        self.add(indent, f"v = {part}")
+        change = self.pick("v *= 2", "v[:] = v[::-1]", "v += s", "v[0] = 1", "s = s + v.sum()")
+        self.add(indent, change)
+
+    def branch(self, indent):
+        self.add(indent, f"if {self.condition()}:")
+        self.depth += 1
+        self.block(indent + 1, self.random.randint(1, 2))
+        if self.random.random() < 0.5:
+            self.add(indent, "else:")
+            self.block(indent + 1, 1)
+        self.depth -= 1
+
+    def loop(self, indent):
+        self.loops += 1
+        name = f"i{self.loops}"
+        self.depth += 1
+        if self.random.random() < 0.2:
+            self.add(indent, f"{name} = 0")
+            self.add(indent, f"while {name} < 7 and ({self.condition()}):")
+            self.add(indent + 1, f"{name} += 1")
+        else:
+            outer = self.random.choice(self.indices) if self.indices else "9"
+            over = self.pick(
+                "range(8)", "range(9)", "range(1, 10)", f"range({outer})", "range(8, 0, -1)"
+            )
+            self.add(indent, f"for {name} in {over}:")
+        self.indices.append(name)
+        self.block(indent + 1, self.random.randint(1, 3))
+        self.indices.pop()
+        self.depth -= 1
+
+
+HELPER = """
+def helper(x, k):
+    if x > k:
+        return x - k
+    return x + 1
+"""

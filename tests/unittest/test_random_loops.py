@@ -1,0 +1,59 @@
+"""Random functions with loops, branches, writes, views and jumps: compiled as eager, or refused."""
+
+import linecache
+
+import numpy as onp
+import pytest
+
+from npcompat import np, npx
+from tests.unittest.internals import TracedValueError
+from tests.unittest.random_loops import HELPER, Source
+
+
+def made(seed):
+    text = HELPER + Source(seed).text
+    name = f"<random function {seed}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    exec(compile(text, name, "exec"), space := {"np": np})
+    return space["f"]
+
+
+def outcome(function):
+    arguments = [
+        np.array([3.0, 1, 4, 1, 5, 9, 2, 6, 5, 3]),
+        np.arange(10.0),
+        np.arange(100.0).reshape(10, 10) % 7,
+    ]
+    try:
+        result = function(*arguments)
+        results = result if isinstance(result, tuple) else (result,)
+        found = [onp.array(0 if r is None else r) for r in (*results, *arguments)]
+        npx.waitall()
+    except Exception as error:
+        return None, error
+    return found, None
+
+
+def compare(seed):
+    with npx.np_default_dtype(), onp.errstate(all="ignore"):
+        function = made(seed)
+        expected, error = outcome(function)
+        found, wrong = outcome(npx.jit(function))
+    if isinstance(wrong, TracedValueError):
+        return
+    assert type(wrong) is type(error), (seed, error, wrong)
+    if error is None:
+        for one, other in zip(expected, found, strict=True):
+            assert one.dtype == other.dtype, seed
+            onp.testing.assert_allclose(other, one, rtol=1e-9, atol=1e-9, err_msg=str(seed))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_random_function_is_as_eager_or_refused(seed):
+    compare(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12, 1000))
+def test_many_random_functions_are_as_eager_or_refused(seed):
+    compare(seed)

@@ -360,7 +360,8 @@ def eig(a: ArrayLike) -> EigResult:
     """Compute the eigenvalues and eigenvectors of a square matrix.
 
     They are real if the matrix is real and all eigenvalues are. In a compiled function, where
-    values are not known, they are always complex.
+    values are not known, they are always complex. Eigenvectors have derivatives where no two
+    eigenvalues are equal.
 
     Raises
     ------

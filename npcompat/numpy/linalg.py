@@ -350,7 +350,7 @@ def lstsq(
         squared = where(rank == columns, squared, onp.nan)
     elif int(rank) != columns:
         squared = squared[:0].copy()
-    return x, squared, rank, s
+    return x, squared, handles.as_scalar(rank), s
 
 
 def matrix_rank(

@@ -17,6 +17,7 @@ from npcompat._internal.backend.jax.programs import (
     optimized_for_cpu,
     x64_scopes,
 )
+from npcompat._internal.backend.jaxpr.compat import Zero
 from npcompat._internal.core import modes
 from npcompat._internal.core.dtypes import is_inexact
 from npcompat._internal.core.op import Attrs, Op
@@ -76,7 +77,7 @@ def _fill(outs: Any, cotangents: Sequence[Any]) -> Any:
         aval = jax.typeof(out)
         if not is_inexact(aval.dtype):
             return onp.zeros(aval.shape, jax.dtypes.float0)
-        return jnp.zeros(aval.shape, aval.dtype) if given is None else given.astype(aval.dtype)
+        return Zero(aval.to_ct_aval()) if given is None else given.astype(aval.dtype)
 
     if isinstance(outs, tuple):
         return tuple([one(o, c) for o, c in zip(outs, cotangents, strict=True)])

@@ -53,6 +53,10 @@ convert_element_type: Any = private("jax._src.lax.lax", "_convert_element_type")
 """Cast, with a choice of weak types, which the public function lacks."""
 HostBufferSemantics: Any = private("jaxlib.xla_client", "HostBufferSemantics")
 """How long a buffer of the host is read, once it is handed to XLA."""
+Zero: Any = private("jax._src.ad_util", "Zero")
+"""Cotangent of an output on which nothing depends.  Public functions take arrays of zeros only, of
+which a derivative that is not finite makes nan.
+"""
 batched_device_put: Any = private("jaxlib.xla_client", "batched_device_put")
 """Send a buffer of the host to devices.  `jax.device_put` takes ten times as long, and may alias."""
 
@@ -69,6 +73,7 @@ __all__ = [
     "ShapedArray",
     "Var",
     "WrappedFun",
+    "Zero",
     "batched_device_put",
     "convert_constvars_jaxpr",
     "convert_element_type",

@@ -214,15 +214,16 @@ def _derivative_of_complex_power(
 
 @register_kernel("power", backend="jax")
 def power(x: Any, y: Any) -> Any:
-    """Power; an unsigned exponent may be any.
+    """Power; an exponent of integers may be any that is not negative.
 
     Zero to a complex power with a positive real part is zero.
     """
     x, y = jnp.broadcast_arrays(x, y)
     if jnp.iscomplexobj(x):
         return _complex_power(x, y)
-    if not jnp.issubdtype(y.dtype, jnp.unsignedinteger):
+    if not (jnp.issubdtype(x.dtype, jnp.integer) and jnp.issubdtype(y.dtype, jnp.integer)):
         return kinks.real_power(x, y)
+    # JAX's power of integers reads six bits of the exponent.
 
     def square(_: Any, state: Any) -> Any:
         total, factor, rest = state

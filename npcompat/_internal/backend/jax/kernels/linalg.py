@@ -5,8 +5,10 @@ otherwise multiply with 10 or 8 bits of mantissa. On the CPU it changes nothing.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
@@ -146,7 +148,9 @@ def eigvalsh(a: Any, uplo: str) -> Any:
 @register_kernel("eig_checked", backend="jax")
 def eig_checked(a: Any) -> tuple[Any, Any, Any]:
     """Eigenvalues and eigenvectors, and a flag: True if an element is not finite."""
-    values, vectors = jnp.linalg.eig(a)
+    # The derivatives of vectors are those of unit vectors whose largest element is real, as LAPACK
+    # gives them; where eigenvalues are equal they are not finite.
+    values, vectors = lax.linalg.eig(a, compute_left_eigenvectors=False, enable_eigvec_derivs=True)
     return values, vectors, jnp.any(~jnp.isfinite(a))
 
 
@@ -188,12 +192,38 @@ def pinv_flagged(a: Any, rcond: Any, hermitian: bool) -> tuple[Any, Any]:
     return jnp.linalg.pinv(a, rcond, hermitian), jnp.any(jnp.isnan(a))
 
 
+@partial(jax.custom_jvp, nondiff_argnums=(2,))
+def _solution(a: Any, b: Any, rcond: Any) -> tuple[Any, Any]:
+    """Solution and singular values of least squares."""
+    x, _, _, s = jnp.linalg.lstsq(a, b, rcond)
+    return x, s
+
+
+@_solution.defjvp
+def _derivative_of_solution(rcond: Any, operands: Any, tangents: Any) -> tuple[Any, Any]:
+    """Derivative by that of the pseudo-inverse, which exists where singular values are equal."""
+    (a, b), (da, db) = operands, tangents
+    inverse = jnp.linalg.pinv(a, rcond)
+    x, _ = _solution(a, b, rcond)
+    s, ds = jax.jvp(lambda m: jnp.linalg.svd(m, compute_uv=False), (a,), (da,))
+    back = da.conj().T
+    along = matmul(back, matmul(inverse.conj().T, x))
+    dx = (
+        matmul(inverse, db - matmul(da, x))
+        + matmul(inverse, matmul(inverse.conj().T, matmul(back, b - matmul(a, x))))
+        + along
+        - matmul(inverse, matmul(a, along))
+    )
+    return (x, s), (dx, ds)
+
+
 @register_kernel("lstsq", backend="jax")
 def lstsq(a: Any, b: Any, rcond: Any) -> tuple[Any, Any, Any, Any]:
     """Least squares: solution, squared residuals, rank, singular values.
 
     There is a residual for each column, whatever the rank.
     """
-    x, _, rank, s = jnp.linalg.lstsq(a, b, rcond)
+    rank = jnp.linalg.lstsq(lax.stop_gradient(a), lax.stop_gradient(b), rcond)[2]
+    x, s = _solution(a, b, rcond)
     residual = b - matmul(a, x)
     return x, jnp.atleast_1d(jnp.sum(jnp.real(residual * jnp.conj(residual)), axis=0)), rank, s

@@ -11,7 +11,7 @@ from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._empty_slices import is_empty
 from npcompat.numpy._filled import zeros, zeros_like
 from npcompat.numpy._joining import concatenate
-from npcompat.numpy._logic import result_type
+from npcompat.numpy._logic import can_cast, result_type
 from npcompat.numpy._manipulation import expand_dims, moveaxis, ndim
 from npcompat.numpy._selection import where
 from npcompat.numpy._typing import ArrayLike
@@ -60,8 +60,14 @@ def select(
     for i, condition in enumerate(conditions):
         if condition.dtype != onp.bool_:
             raise TypeError(f"invalid entry {i} in condlist: should be boolean ndarray")
-    chosen = asarray(choices[-1], result_type(*choices))
+    dtype = result_type(*choices)
+    chosen = asarray(choices[-1]).astype(dtype)
     for condition, choice in zip(conditions[::-1], choices[-2::-1], strict=True):
+        if type(choice) is int and not can_cast(onp.int64, dtype, "same_kind"):
+            raise TypeError(
+                f"select: cannot cast the choice {choice}, of dtype('int64'), to {dtype!r} "
+                "according to the rule 'same_kind'; give it a dtype of its own"
+            )
         chosen = where(condition, choice, chosen)
     return chosen
 

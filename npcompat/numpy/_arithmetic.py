@@ -267,6 +267,9 @@ def refuse_negative_powers(x1: Any, x2: Any) -> None:
 
     In a compiled function the error is raised when a result is read.
     """
+    x1, x2 = [
+        handles.wrap(array_like.as_value(x)) if type(x) in (list, tuple) else x for x in (x1, x2)
+    ]
     if (
         type(x2) is float
         or (type(x2) is int and x2 >= 0)

@@ -13,7 +13,7 @@ from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.dispatch.subclasses import inherit
 from npcompat._internal.indexing import lens
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
-from npcompat.numpy._memory_order import letter
+from npcompat.numpy._memory_order import axes_as_in_memory, letter
 from npcompat.numpy._typing import ArrayLike, AxisLike, Order, ShapeLike
 from npcompat.numpy._unbound import call_cached
 
@@ -124,13 +124,18 @@ def ravel(a: ArrayLike, order: Order = "C") -> "ndarray":
     """
     a = asanyarray(a)
     if order in ("K", "k"):
-        layout = handles.layout(a)
-        a = transpose(a, onp.argsort([-abs(s) for s in layout.strides], kind="stable").tolist())
+        a = transpose(a, axes_as_in_memory(handles.layout(a)))
     elif letter(order, a) == "F":
         a = transpose(a)
     if a._view is None or handles.layout(a).flags.c_contiguous:
         return lens.reshaped(a, (-1,))
     return inherit(copy_of(lens.reshaped(a, (-1,))), a)
+
+
+def _view_source(a: Any) -> "ndarray":
+    """Return what a view is made of: an array, or a scalar where a scalar was given."""
+    array = asanyarray(a)
+    return handles.as_scalar(array) if isinstance(a, onp.number) else array
 
 
 @call_cached
@@ -142,7 +147,7 @@ def squeeze(a: ArrayLike, axis: AxisLike = None) -> "ndarray":
     >>> np.squeeze(np.zeros((1, 3, 1))).shape
     (3,)
     """
-    a = asanyarray(a)
+    a = _view_source(a)
     old = a.shape
     if not old and axis in (0, -1):  # NumPy accepts axis 0 or -1 of a 0-d array
         axis = None
@@ -282,8 +287,10 @@ def transpose(a: ArrayLike, axes: AxisLike = None) -> "ndarray":
     >>> np.transpose(np.ones((2, 3, 4)), (1, 0, 2)).shape
     (3, 2, 4)
     """
-    a = asanyarray(a)
+    a = _view_source(a)
     n = a.ndim
+    if type(a) is late_bound.scalar and axes in (None, ()):
+        return a
     if axes is None:
         return lens.cached_view(a, lens.reversed_axes)
     wanted = as_shape(axes)

@@ -32,7 +32,7 @@ from npcompat.numpy import (
     _selection,
     _sorting,
 )
-from npcompat.numpy._creation import copy_of
+from npcompat.numpy._creation import asarray, copy_of
 from npcompat.numpy._flags import Flags, Flat
 from npcompat.numpy._fluent import Fluent
 from npcompat.numpy._memory import Memory, _shape
@@ -176,7 +176,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     @real.setter
     def real(self, new: ArrayLike) -> None:
-        self.real[...] = new
+        self.real[...] = asarray(new)
 
     @property
     @fast_path.call_cached

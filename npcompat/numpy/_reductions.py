@@ -123,6 +123,8 @@ def reduction(name: str, method: str, rule: Any, **declaration: Any) -> Op:
         options: dict[str, Any] = {"where": mask_of(xp, a, where[0])} if where else {}
         if initial is not None:
             options["initial"] = checked_scalar(from_attr(initial), a.dtype)
+        if method == "mean" and a.dtype.kind in "biu":
+            return _whole_mean(xp, a, axis, keepdims, options)
         return getattr(xp, method)(
             a,
             axis=axis if method == "mean" else reduced_axis(a, axis),
@@ -148,6 +150,14 @@ def reduction(name: str, method: str, rule: Any, **declaration: Any) -> Op:
     return operator(name, rule=rule, pattern="reduction", numpy_function=direct, **declaration)(
         compute
     )
+
+
+def _whole_mean(xp: Any, a: Any, axis: Any, keepdims: bool, options: dict[str, Any]) -> Any:
+    """Compute a mean in integers or bools, whose sum wraps or saturates in their dtype."""
+    total = xp.sum(a, axis=axis, dtype=a.dtype, keepdims=keepdims, **options)
+    counted = xp.broadcast_to(options["where"], a.shape) if options else xp.ones_like(a)
+    count = xp.sum(xp.astype(counted, onp.bool_), axis=axis, dtype=onp.int64, keepdims=keepdims)
+    return xp.astype(xp.astype(total, onp.float64) / count, a.dtype)
 
 
 def lowest(dtype: onp.dtype[Any]) -> Any:

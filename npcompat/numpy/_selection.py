@@ -18,6 +18,7 @@ from npcompat.numpy._checks import outside, refuse, shaping
 from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._filled import zeros
 from npcompat.numpy._given_length import length, positions, slices
+from npcompat.numpy._logic import result_type
 from npcompat.numpy._manipulation import ravel
 from npcompat.numpy._typing import ArrayLike, NoValue, Out
 from npcompat.numpy._ufunc import finish
@@ -100,7 +101,15 @@ def where(
             "np.where: size= and fill_value= are for the positions where the condition holds: "
             "without x and y"
         )
-    return apply_cached(_where, (condition, x, y), ())
+    try:
+        return apply_cached(_where, (condition, x, y), ())
+    except OverflowError:  # NumPy's where casts numbers without a check
+        return apply(_where, (condition, *[_wrapped(number, x, y) for number in (x, y)]), ())
+
+
+def _wrapped(x: Any, *choices: Any) -> Any:
+    """Return a Python integer as an array of the common dtype, modulo its range; others as is."""
+    return onp.asarray(x).astype(result_type(*choices)) if type(x) is int else x
 
 
 def nonzero(

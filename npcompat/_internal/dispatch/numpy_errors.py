@@ -6,6 +6,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend.numpy import runtime as host
+from npcompat._internal.core import dtypes
 from npcompat._internal.core.op import Attrs, Op
 
 CALL_ERRORS = (TypeError, ValueError, IndexError, ZeroDivisionError, AssertionError)
@@ -15,11 +16,12 @@ def explained(op: Op, payloads: Sequence[Any], attrs: Attrs, error: Exception) -
     """NumPy's own exception for a call that failed: the operator is run on empty stand-ins on the
     host.
 
-    What objects raise is theirs: nothing can stand in for them.
+    What objects raise is theirs, and what texts raise names the text: nothing can stand in for
+    them.
     """
     if type(error).__module__.startswith("npcompat") or isinstance(error, NotImplementedError):
         return error
-    if any([hasattr(p, "dtype") and p.dtype.hasobject for p in payloads]):
+    if any([hasattr(p, "dtype") and p.dtype.kind in "OSUT" for p in payloads]):
         return error
     stand_ins = [
         onp.broadcast_to(onp.zeros((), p.dtype), p.shape) if hasattr(p, "shape") else p
@@ -30,4 +32,10 @@ def explained(op: Op, payloads: Sequence[Any], attrs: Attrs, error: Exception) -
             host.forward(op, attrs)(*stand_ins)
     except Exception as numpys:
         return numpys
+    for a in attrs:
+        if isinstance(a, onp.dtype) and not dtypes.on_devices(a):
+            try:
+                dtypes.check_dtype(a)
+            except TypeError as refused:
+                return refused
     return error

@@ -60,9 +60,9 @@ def fitted(new: Any, shape: tuple[int, ...], dtype: onp.dtype[Any]) -> Value:
 
 
 def listed(new: Any, dtype: onp.dtype[Any]) -> Any:
-    """An array of what is written; numbers in lists have no dtype before they have that of the
-    array, and must fit.
+    """An array of what is written; numbers in lists, and texts, have no dtype before they have that
+    of the array, and must fit.
     """
-    wanted = dtype if isinstance(new, list | tuple | range) else None
+    wanted = dtype if isinstance(new, list | tuple | range | str | bytes) else None
     found = array_like.joined(new, wanted)
     return found if isinstance(found, Handle) else array_like.array_of(found)

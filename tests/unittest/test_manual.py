@@ -87,7 +87,7 @@ def test_the_functions_that_call_an_operator_are_found():
     for name, face, user in (
         ("_npi_add", "np.add", "ndarray.__add__"),
         ("_npi_random_beta", "np.random.beta", "np.random.beta"),
-        ("_npi_random_permuted", "np.random.Generator.permuted", "np.random.Generator.permuted"),
+        ("_npi_random_dirichlet", "np.random.dirichlet", "np.random.dirichlet"),
         ("_npi_real", "ndarray.real", "ndarray.real"),
         ("_npx_image_normalize", "npx.image.normalize", "npx.image.normalize"),
         ("_npi_ufunc_reduceat", "np.ufunc.reduceat", "np.ufunc.reduceat"),

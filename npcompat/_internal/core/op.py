@@ -95,8 +95,11 @@ class Op:
     prefers_xla: bool = (
         False  # placement `auto` runs it on XLA, also where its operands are on the host
     )
-    # draws: a sample is the beginning of each longer one; the first attribute is the size
-    prefix_stable: bool = False
+    # draws of which a sample is the beginning of each longer one: how many axes at the end of each
+    # parameter belong to one element. The first attribute is the size.
+    element_axes: tuple[int, ...] | None = None
+    # such draws: made of one block of bits, so that several can be made ahead by one program
+    prefetchable: bool = False
     # such draws: by no function that some CPUs round otherwise for a single number than for many
     rounding_independent_of_size: bool = False
     overwrites: tuple[

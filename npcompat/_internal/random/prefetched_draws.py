@@ -105,14 +105,14 @@ def kind_of(op: Op, given: Sequence[Value], attrs: Attrs) -> Any:
     """Return a key for equal draws; None for those that are not prefetched.
 
     Not prefetched are draws with arrays as parameters, draws on devices, and draws while a function
-    is traced or observed. Nor are distributions whose numbers are not independent of each other
-    (not `Op.prefix_stable`), since a program of another shape rounds them differently. For the same
-    reason, single numbers are not if the operator is not `Op.rounding_independent_of_size`.
+    is traced or observed. Nor are distributions that are drawn in several steps (not
+    `Op.prefetchable`), since a program of another shape rounds them differently. For the same reason,
+    single numbers are not if the operator is not `Op.rounding_independent_of_size`.
     """
     mode = modes.current()
     if (
         "draws" not in fast_path.enabled
-        or not op.prefix_stable
+        or not op.prefetchable
         or mode.trace is not None
         or mode.observer is not None
         or mode.audit is not None

@@ -163,13 +163,18 @@ class Stream:
     def _drawn(
         self, op: Op, given: list[Value], attrs: Attrs, key: Handle, counter: Handle
     ) -> Value:
-        longer = prefix_draws.instead(op, given, attrs) if op.prefix_stable else None
+        longer = (
+            None
+            if op.element_axes is None
+            else prefix_draws.instead(op, op.element_axes, given, attrs)
+        )
+        operands, attributes, size = (given, attrs, None) if longer is None else longer
         sample, following = execution.run(
-            op, [handles.read(key), handles.read(counter), *given], longer or attrs
+            op, [handles.read(key), handles.read(counter), *operands], attributes
         )
         writes.write(counter, following)
         return moved_to_default_device(
-            sample if longer is None else prefix_draws.beginning(sample, attrs[0])
+            sample if size is None else prefix_draws.beginning(sample, size)
         )
 
     def _draw_in_graph(self, op: Op, given: list[Value], attrs: Attrs) -> Value:

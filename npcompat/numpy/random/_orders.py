@@ -2,89 +2,25 @@
 
 import builtins
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as onp
 
 from npcompat._internal.core import dtypes
-from npcompat._internal.core.dtypes import Resolution, Type, strong
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch import array_like, handles
-from npcompat.numpy._creation import asarray
+from npcompat.numpy._creation import asarray, placed_on
 from npcompat.numpy._manipulation import squeeze
 from npcompat.numpy._ranges import arange
-from npcompat.numpy._selection import take
+from npcompat.numpy._reductions import cumsum
+from npcompat.numpy._selection import take, take_along_axis, where
+from npcompat.numpy._sorting import argsort, searchsorted, sort
 from npcompat.numpy._ufunc import finish, store
-from npcompat.numpy.random._integers import integers
+from npcompat.numpy.random._continuous import _exponential, _uniform
+from npcompat.numpy.random._integers import full_range, integers
 from npcompat.numpy.random._parameters import check
-from npcompat.numpy.random._sampling import Sampler, int64, size_of
-
-
-def _choice_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    return [None if isinstance(t, onp.dtype) else strong(t) for t in types], (int64, int64)
-
-
-def _choice_compute(
-    xp: Any,
-    key: Any,
-    counter: Any,
-    *probabilities: Any,
-    n: int = 1,
-    size: Any = (),
-    replace: bool = True,
-    ordered: bool = False,
-) -> Any:
-    """Draw numbers below n; also return the counter of the next draw.
-
-    Parameters
-    ----------
-    *probabilities : array
-        One for each number; they are equal if not given.
-    n : int
-        Number of values to draw from.
-    size : tuple of int
-        Shape of the sample.
-    replace : bool
-        If True, draw with replacement.
-    ordered : bool
-        If True, numbers drawn without replacement ascend.
-    """
-    p = probabilities[0] if probabilities else None
-    return xp.random_choice(key, counter, p, n, size, replace, ordered), xp.next_counter(counter)
-
-
-def _permutation_compute(xp: Any, key: Any, counter: Any, *, n: int = 1) -> Any:
-    """Permute the numbers below n; also return the counter of the next draw.
-
-    Parameters
-    ----------
-    n : int
-        Number of values to draw from.
-    """
-    return xp.random_permutation(key, counter, n), xp.next_counter(counter)
-
-
-def _permuted_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    return [None, None, strong(types[2])], (strong(types[2]), int64)
-
-
-def _permuted_compute(xp: Any, key: Any, counter: Any, a: Any, *, axis: Any = None) -> Any:
-    """Permute each line along an axis; also return the counter of the next draw."""
-    return xp.random_permuted(key, counter, a, axis), xp.next_counter(counter)
-
-
-_declared: dict[str, Any] = {"rule": _choice_rule, "outputs": 2, "differentiable": False}
-_choice = operator("_npi_random_choice", kernels={"jax": _choice_compute}, **_declared)(
-    _choice_compute
-)
-_permutation = operator(
-    "_npi_random_permutation", kernels={"jax": _permutation_compute}, **_declared
-)(_permutation_compute)
-_permuted = operator(
-    "_npi_random_permuted", rule=_permuted_rule, outputs=2, kernels={"jax": _permuted_compute}
-)(_permuted_compute)
+from npcompat.numpy.random._sampling import Sampler, float64, int64, size_of
 
 
 class Orders(Sampler):
@@ -104,7 +40,11 @@ class Orders(Sampler):
         return drawn
 
     def _positions(self, n: int) -> Any:
-        return self._draw(_permutation, (), (n,))
+        """Permute the numbers below n: the order of random ones.
+
+        Those are drawn for any n by few programs, and the host sorts what is there.
+        """
+        return argsort(full_range(self, n))
 
     def _permutation_of(self, x: Any, axis: int) -> Any:
         if isinstance(x, int | onp.integer):
@@ -150,11 +90,9 @@ class Orders(Sampler):
                 raise TypeError("out must be a numpy array")
             if out.shape != x.shape:
                 raise ValueError("out must have the same shape as x")
-        if dtypes.on_devices(x.dtype):
-            drawn = self._draw(_permuted, (x,), (along,))
-        # host dtypes: permute indices, then gather
-        else:
-            drawn = take(x, self._draw(_permuted, (arange(x.size).reshape(x.shape),), (along,)))
+        flat = x.reshape(-1) if along is None else x
+        order = argsort(full_range(self, flat.shape), axis=along or 0)
+        drawn = take_along_axis(flat, order, axis=along or 0).reshape(x.shape)
         if out is None:
             return drawn
         store(out, handles.read(drawn), what="permuted")
@@ -171,7 +109,8 @@ class Orders(Sampler):
         device: Any,
         out: Any,
     ) -> Any:
-        shape = size_of(size) or ()
+        wanted = size_of(size)
+        shape = wanted or ()
         count = int(onp.prod(shape))
         legacy = self._legacy
         pool = _population(a, count, legacy)
@@ -180,7 +119,6 @@ class Orders(Sampler):
         quote = "'" if legacy else ""
         if n == 0 and count:
             raise ValueError(f"{quote}a{quote} cannot be empty unless no samples are taken")
-        operands: tuple[Any, ...] = ()
         if p is not None:
             p = asarray(p)
             if p.ndim != 1:
@@ -191,7 +129,6 @@ class Orders(Sampler):
                 raise ValueError(f"{quote}a{quote} and {quote}p{quote} must have same size")
             p = p if p.dtype.kind == "f" else p.astype(float)
             _check_probabilities(p, legacy)
-            operands = (p,)
         if not replace and count > n:
             condition = "'replace=False'" if legacy else "replace is False"
             raise ValueError(f"Cannot take a larger sample than population when {condition}")
@@ -202,19 +139,39 @@ class Orders(Sampler):
         if not count:
             chosen: Any = array_like.array_of(onp.zeros(shape, onp.int64))
         else:
-            chosen = self._draw(
-                _choice,
-                operands,
-                (n, shape, bool(replace), ordered and not replace),
-                device,
-                size is None,
-            )
+            with placed_on(device):
+                chosen = (
+                    self._repeated(n, wanted, p) if replace else self._distinct(n, wanted, count, p)
+                )
+                if ordered and not replace:
+                    chosen = sort(chosen, axis=None).reshape(chosen.shape)
         if size is None and out is None and not dtypes.on_devices(pool.dtype):
             # Return the element itself, of any type.
             return pool[(*[slice(None)] * axis, int(chosen))]
         if size is None or shape:
             return finish(take(pool, chosen, axis=axis), out, "choice")
         return finish(squeeze(take(pool, chosen.reshape(1), axis=axis), axis), out, "choice")
+
+    def _repeated(self, n: int, shape: tuple[int, ...] | None, p: Any) -> Any:
+        """Draw positions below n; with probabilities, by inverting their cumulative sums."""
+        if p is None:
+            return integers(self, 0, n, shape, int64, False)
+        reached = cumsum(p.astype(float64))
+        u = self._floats(_uniform, (0.0, 1.0), shape, float64)
+        return searchsorted(reached, (1 - u) * reached[-1])
+
+    def _distinct(self, n: int, shape: tuple[int, ...] | None, count: int, p: Any) -> Any:
+        """Draw different positions below n; with probabilities, those of the first events.
+
+        Efraimidis and Spirakis, "Weighted random sampling with a reservoir" (2006).
+        """
+        if p is None:
+            order = self._positions(n)
+        else:
+            times = self._floats(_exponential, (1.0,), n, float64)
+            p = p.astype(float64)
+            order = argsort(where(p > 0, times / where(p > 0, p, 1.0), onp.inf))
+        return order[0] if shape is None else order[:count].reshape(shape)
 
 
 def _population(a: Any, count: int, legacy: bool) -> Any:

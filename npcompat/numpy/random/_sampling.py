@@ -36,13 +36,18 @@ def _counted(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 
 def float_op(
-    name: str, prefix_stable: bool = False, rounding_independent_of_size: bool = False
+    name: str,
+    element_axes: tuple[int, ...] = (),
+    prefetchable: bool = False,
+    rounding_independent_of_size: bool = False,
 ) -> Op:
     """Declare the operator of a continuous distribution, with kernel `random_<name>`.
 
-    The last attributes of the kernel are size and dtype. `begins` promises that each number
-    comes from its own bits, so that a sample is a prefix of each longer one. `exact` promises
-    that this holds bit for bit for a single number, too.
+    The last attributes of the kernel are size and dtype. Each element is made of its own bits, so
+    that a sample is a prefix of each longer one; `element_axes` says how many axes of each parameter
+    belong to one element, if not none. `prefetchable` promises that a program of several draws gives the
+    same numbers; `rounding_independent_of_size` promises that this holds bit for bit for a single
+    number, too.
     """
 
     def compute(
@@ -58,15 +63,16 @@ def float_op(
         rule=_sampled,
         outputs=2,
         kernels={"jax": compute},
-        prefix_stable=prefix_stable,
+        element_axes=element_axes,
+        prefetchable=prefetchable,
         rounding_independent_of_size=rounding_independent_of_size,
     )(compute)
 
 
-def count_op(name: str) -> Op:
+def count_op(name: str, element_axes: tuple[int, ...] = ()) -> Op:
     """Declare the operator of a discrete distribution, with kernel `random_<name>`.
 
-    The last attribute of the kernel is size.
+    The last attribute of the kernel is size; `element_axes` is that of `float_op`.
     """
 
     def compute(xp: Any, key: Any, counter: Any, *parameters: Any, size: Any = None) -> Any:
@@ -81,6 +87,7 @@ def count_op(name: str) -> Op:
         outputs=2,
         kernels={"jax": compute},
         differentiable=False,
+        element_axes=element_axes,
     )(compute)
 
 

@@ -22,9 +22,9 @@ from npcompat.numpy.random._sampling import Sampler, count_op, float_dtype, floa
 if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray
 
-_dirichlet = float_op("dirichlet")
-_multinomial = count_op("multinomial")
-_multivariate_hypergeometric = count_op("multivariate_hypergeometric")
+_dirichlet = float_op("dirichlet", (1,))
+_multinomial = count_op("multinomial", (0, 1))
+_multivariate_hypergeometric = count_op("multivariate_hypergeometric", (1, 0))
 
 
 def _normal_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -63,6 +63,7 @@ _multivariate_normal = operator(
     rule=_normal_rule,
     outputs=2,
     kernels={"jax": _normal_compute},
+    element_axes=(1, 2),
 )(_normal_compute)
 
 

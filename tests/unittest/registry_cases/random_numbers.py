@@ -102,20 +102,6 @@ drawn(
     lambda x: (x.sum(-1) == 5).all(),
 )
 
-drawn(
-    "choice",
-    lambda rng: rng.choice(6, (2, 3), replace=False),
-    lambda x: sorted(x.ravel()) == list(range(6)),
-)
-drawn("permutation", lambda rng: rng.permutation(6), lambda x: sorted(x) == list(range(6)))
-drawn(
-    "permuted",
-    lambda rng, a: rng.permuted(a, axis=1),
-    lambda x: x.shape == (3, 5),
-    "3,5",
-    dtypes="? i l f d",
-)
-
 case(
     "_npi_random_wrong",
     lambda xp, x: (

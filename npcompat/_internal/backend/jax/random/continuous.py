@@ -137,7 +137,7 @@ def random_gamma(key: Any, counter: Any, shape: Any, scale: Any, size: Any, dtyp
 def random_beta(key: Any, counter: Any, a: Any, b: Any, size: Any, dtype: Any) -> Any:
     """Beta distribution."""
     _, a, b = spread(size, a, b)
-    return shares(rolled_at(key, counter), jnp.stack([a, b]))[0]
+    return shares(rolled_at(key, counter), jnp.stack([a, b], -1))[..., 0]
 
 
 @register_kernel("random_chisquare", backend="jax")
@@ -153,7 +153,8 @@ def random_f(key: Any, counter: Any, dfnum: Any, dfden: Any, size: Any, dtype: A
     Each is divided by its degrees of freedom.
     """
     _, n, d = spread(size, dfnum, dfden)
-    above, below = gamma(rolled_at(key, counter), jnp.stack([n, d]) / 2)
+    drawn = gamma(rolled_at(key, counter), jnp.stack([n, d], -1) / 2)
+    above, below = drawn[..., 0], drawn[..., 1]
     return (above / n) / (below / d)
 
 
@@ -204,7 +205,8 @@ def random_noncentral_f(
     _, n, d, nonc = spread(size, dfnum, dfden, nonc)
     first, second = jax.random.split(rolled_at(key, counter))
     degrees, added = _excess(first, n, nonc, dtype)
-    above, below = 2 * gamma(second, jnp.stack([degrees, d]) / 2)
+    drawn = 2 * gamma(second, jnp.stack([degrees, d], -1) / 2)
+    above, below = drawn[..., 0], drawn[..., 1]
     return ((above + added) / n) / (below / d)
 
 
@@ -265,7 +267,7 @@ def random_vonmises(key: Any, counter: Any, mu: Any, kappa: Any, size: Any, dtyp
     signs, angles, loop = jax.random.split(rolled_at(key, counter), 3)
 
     def attempt(key: Any) -> tuple[Any, Any]:
-        u, v = noise.uniform(key, (2, *shape), jnp.float64)
+        u, v = noise.uniform_pairs(key, shape, jnp.float64)
         z = jnp.cos(jnp.pi * u)
         w = (1 + s * z) / (s + z)
         y = kappa * (s - w)
@@ -290,9 +292,10 @@ def random_vonmises(key: Any, counter: Any, mu: Any, kappa: Any, size: Any, dtyp
 @register_kernel("random_dirichlet", backend="jax")
 def random_dirichlet(key: Any, counter: Any, alpha: Any, size: Any, dtype: Any) -> Any:
     """Dirichlet distribution; an alpha of 0 gives 0."""
-    alpha = jnp.moveaxis(jnp.broadcast_to(alpha, (*size, alpha.shape[0])), -1, 0)
-    drawn = shares(rolled_at(key, counter), jnp.where(alpha.sum(0) == 0, 1, alpha))
-    return jnp.moveaxis(jnp.where(alpha == 0, 0, drawn), 0, -1)
+    alpha = jnp.broadcast_to(alpha, (*size, alpha.shape[0]))
+    total = alpha.sum(-1, keepdims=True)
+    drawn = shares(rolled_at(key, counter), jnp.where(total == 0, 1, alpha))
+    return jnp.where(alpha == 0, 0, drawn)
 
 
 @jax.custom_jvp

@@ -93,7 +93,7 @@ def _hypergeometric(key: Any, good: Any, bad: Any, sample: Any) -> Any:
     peak = height(jnp.floor((m + 1) * (fewer + 1) / (total + 2)))
 
     def attempt(key: Any) -> tuple[Any, Any]:
-        x, y = 1 - noise.uniform(key, (2, *good.shape), jnp.float64)
+        x, y = [1 - u for u in noise.uniform_pairs(key, good.shape, jnp.float64)]
         w = centre + width * (y - 0.5) / x
         inside = (w >= 0) & (w < end)
         k = jnp.where(inside, jnp.floor(w), 0)
@@ -179,7 +179,7 @@ def random_zipf(key: Any, counter: Any, a: Any, size: Any) -> Any:
     least = (2.0**63) ** -power
 
     def attempt(key: Any) -> tuple[Any, Any]:
-        u, v = noise.uniform(key, (2, *shape), jnp.float64)
+        u, v = noise.uniform_pairs(key, shape, jnp.float64)
         x = jnp.floor((u * least + (1 - u)) ** (-1 / power))
         t = (1 + 1 / x) ** power
         good = (x < 2.0**63) & (x >= 1) & (v * x * (t - 1) / (b - 1) <= t / b)

@@ -92,29 +92,3 @@ def random_integers(
     offset = jnp.where(last == jnp.uint64(2**64 - 1), bits, bits % length)
     drawn = first + offset
     return (drawn if dtype == jnp.uint64 else drawn.astype(jnp.int64)).astype(dtype)
-
-
-@register_kernel("random_choice", backend="jax")
-def random_choice(
-    key: Any, counter: Any, probabilities: Any, n: int, size: Any, replace: bool, ordered: bool
-) -> Any:
-    """Positions below n, with or without replacement; the probabilities may be None."""
-    found = jax.random.choice(rolled_at(key, counter), n, size, replace, probabilities).astype(
-        jnp.int64
-    )
-    return jnp.sort(found, axis=None).reshape(found.shape) if ordered else found
-
-
-@register_kernel("random_permutation", backend="jax")
-def random_permutation(key: Any, counter: Any, n: int) -> Any:
-    """Permutation of the positions below n."""
-    return jax.random.permutation(rolled_at(key, counter), n).astype(jnp.int64)
-
-
-@register_kernel("random_permuted", backend="jax")
-def random_permuted(key: Any, counter: Any, a: Any, axis: Any) -> Any:
-    """Shuffle the elements along an axis (None: all), each row by another permutation."""
-    flat = a.reshape(-1) if axis is None else a
-    along = 0 if axis is None else axis
-    order = jnp.argsort(noise.bits(at(key, counter), flat.shape, jnp.uint64), axis=along)
-    return jnp.take_along_axis(flat, order, axis=along).reshape(a.shape)

@@ -19,6 +19,15 @@ def _along_one_axis(draw: Callable[..., Any]) -> Callable[[Any, Sequence[int], A
     return drawn
 
 
+def uniform_pairs(key: Any, shape: Sequence[int], dtype: Any) -> tuple[Any, Any]:
+    """Two uniform numbers for each element, next to each other.
+
+    So the numbers of an element do not depend on how many elements follow.
+    """
+    drawn = jax.random.uniform(key, (2 * math.prod(shape),), dtype).reshape(*shape, 2)
+    return drawn[..., 0], drawn[..., 1]
+
+
 bits = _along_one_axis(jax.random.bits)
 uniform = _along_one_axis(jax.random.uniform)
 normal = _along_one_axis(jax.random.normal)

@@ -77,22 +77,21 @@ def gamma(key: Any, alpha: Any) -> Any:
 
 
 def shares(key: Any, alpha: Any) -> Any:
-    """Gamma variates along the first axis, divided by their sum.
+    """Gamma variates along the last axis, divided by their sum.
 
     As shapes approach 0, one share approaches 1, and its index is distributed as the shapes are.
     Where all variates underflow, that index is the winner of an exponential race.
     """
     x, y = gamma_factors(key, alpha)
-    largest = lax.stop_gradient(y.max(0))
+    largest = lax.stop_gradient(y.max(-1, keepdims=True))
     least = jnp.finfo(alpha.dtype).tiny  # type: ignore[no-untyped-call]
-    rates = jnp.where(alpha > 0, alpha / jnp.maximum(alpha.max(0), least), 1)
-    winner = jnp.argmin(lax.stop_gradient(x / rates), 0) == jnp.expand_dims(
-        jnp.arange(alpha.shape[0]), range(1, alpha.ndim)
-    )
+    rates = jnp.where(alpha > 0, alpha / jnp.maximum(alpha.max(-1, keepdims=True), least), 1)
+    first = jnp.argmin(lax.stop_gradient(x / rates), -1, keepdims=True)
+    winner = first == jnp.arange(alpha.shape[-1])
     weights = jnp.where(
         largest == -jnp.inf, winner, x * jnp.exp(y - jnp.where(jnp.isfinite(largest), largest, 0))
     )
-    return weights / weights.sum(0)
+    return weights / weights.sum(-1, keepdims=True)
 
 
 def _by_inversion(u: Any, first: Any, next_term: Any) -> Any:
@@ -130,7 +129,7 @@ def poisson(key: Any, lam: Any) -> Any:
     squeeze = 0.9277 - 3.6224 / (b - 2)
 
     def attempt(key: Any) -> tuple[Any, Any]:
-        u, v = noise.uniform(key, (2, *lam.shape), jnp.float64)
+        u, v = noise.uniform_pairs(key, lam.shape, jnp.float64)
         u = u - 0.5
         us = 0.5 - abs(u)
         k = jnp.floor((2 * a / us + b) * u + mean + 0.43)
@@ -178,7 +177,7 @@ def binomial(key: Any, n: Any, p: Any) -> Any:
     at_peak = _beyond_stirling(peak) + _beyond_stirling(total - peak)
 
     def attempt(key: Any) -> tuple[Any, Any]:
-        u, v = noise.uniform(key, (2, *n.shape), jnp.float64)
+        u, v = noise.uniform_pairs(key, n.shape, jnp.float64)
         u = u - 0.5
         us = 0.5 - abs(u)
         k = jnp.floor((2 * a / us + b) * u + total * share + 0.5)

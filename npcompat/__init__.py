@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from npcompat import (
         amp,
         device,
+        errors,
         gluon,
         image,
         initializer,
@@ -71,6 +72,7 @@ sys.modules["npcompat.util"] = util  # MXNet's name; makes `import npcompat.util
 _LATER = {
     "amp": "amp",
     "device": "device",
+    "errors": "errors",
     "gluon": "gluon",
     "image": "image",
     "init": "initializer",
@@ -93,6 +95,7 @@ __all__ = [
     "cpu_pinned",
     "current_device",
     "device",
+    "errors",
     "gluon",
     "gpu",
     "gpu_memory_info",

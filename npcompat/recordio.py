@@ -18,6 +18,7 @@ from npcompat._internal.backend import pillow
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import handles
 from npcompat._internal.support import atomic_file
+from npcompat._internal.support.damaged_file import reading
 from npcompat._internal.support.errors import DataFileError
 from npcompat.numpy_extension._image_layout import host_picture
 
@@ -264,11 +265,17 @@ class MXIndexedRecordIO(MXRecordIO):
                 raise
 
     def _read_index(self) -> None:
-        with open(self.idx_path, encoding="utf-8") as file:
+        with (
+            open(self.idx_path, encoding="utf-8") as file,
+            reading(os.fspath(self.idx_path), "index of records"),
+        ):
             for number, line in enumerate(file, 1):
                 try:
                     key, offset = line.rstrip("\n").split("\t")
-                    self.idx[self.key_type(key)] = int(offset)
+                    place = int(offset)
+                    if not 0 <= place < 2**63:
+                        raise ValueError("no offset in a file")
+                    self.idx[self.key_type(key)] = place
                 except ValueError as error:
                     raise DataFileError(
                         f"{self.idx_path}, line {number}: expected a key, a tab and an offset, "

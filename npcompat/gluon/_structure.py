@@ -5,9 +5,11 @@ The block must be constructed before its files are loaded.
 
 import json
 import os
+from pathlib import Path
 from typing import Any
 
 from npcompat._internal.support import atomic_file
+from npcompat._internal.support.damaged_file import reading
 from npcompat._internal.support.errors import ParameterFileError
 
 VERSION = 1
@@ -58,19 +60,16 @@ class Structured:
             and nothing is changed.
         """
         source = f"{os.fspath(prefix)}-model.json"
-        with open(source, encoding="utf-8") as file:
-            text = file.read()
-        try:
-            found = json.loads(text)
+        content = Path(source).read_bytes()
+        with reading(source, "description of a model", ParameterFileError):
+            found = json.loads(content.decode())
             if found["format"] != "npcompat.model" or found["version"] != VERSION:
                 raise ParameterFileError(
                     f"{source}: expected a model of version {VERSION}, got {found['format']} "
                     f"{found['version']}"
                 )
             saved = found["model"]
-        except (json.JSONDecodeError, KeyError, TypeError) as error:
-            raise ParameterFileError(f"{source} is damaged: {error}") from error
-        differences = _differences(saved, _structure(self), type(self).__name__)
+            differences = _differences(saved, _structure(self), type(self).__name__)
         if differences:
             listed = "\n  ".join(differences)
             raise ParameterFileError(

@@ -7,15 +7,20 @@ float unless a dtype is given.
 import io
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile, ZipFile
 
 import numpy as onp
 
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import array_like, handles
+from npcompat._internal.files import npy_header
 from npcompat._internal.support import atomic_file
+from npcompat._internal.support.damaged_file import reading
+from npcompat._internal.support.errors import DataFileError
 from npcompat.numpy._host_arrays import as_numpys, given_back
 from npcompat.numpy._overrides import made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike
@@ -60,7 +65,21 @@ class NpzFile(Mapping[str, Any]):
         self._numpys = numpys
 
     def __getitem__(self, key: str) -> Any:
-        return given_back(self._numpys[key])
+        with _loading(self._numpys.zip.filename or "archive", KeyError):
+            self._check(key)
+            return given_back(self._numpys[key])
+
+    def _check(self, key: str) -> None:
+        """Raise ValueError if an entry is too short for its array, before memory is taken."""
+        archive = self._numpys.zip
+        name = key if key in archive.namelist() else f"{key}.npy"
+        if name in archive.namelist():
+            with archive.open(name) as entry:
+                if entry.read(6) != onp.lib.format.MAGIC_PREFIX:
+                    return
+            with archive.open(name) as entry:
+                shape, _, dtype = npy_header.read(entry, self._numpys.max_header_size)
+                npy_header.check(shape, dtype, archive.getinfo(name).file_size)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._numpys)
@@ -153,17 +172,50 @@ def load(
     >>> np.load(file)
     array([0, 1, 2])
     """
-    found: Any = onp.load(
-        file,
-        mmap_mode,
-        allow_pickle=allow_pickle,
-        fix_imports=fix_imports,
-        encoding=encoding,
-        max_header_size=max_header_size,
-    )
+    with _loading(file):
+        if mmap_mode is None:
+            _check_header(file, max_header_size)
+        found: Any = onp.load(
+            file,
+            mmap_mode,
+            allow_pickle=allow_pickle,
+            fix_imports=fix_imports,
+            encoding=encoding,
+            max_header_size=max_header_size,
+        )
     if isinstance(found, onp.lib.npyio.NpzFile):
         return NpzFile(found)
     return found if isinstance(found, onp.memmap) else given_back(found)
+
+
+def _loading(file: Any, *passed: type[Exception]) -> AbstractContextManager[None]:
+    """Name the file in the error for a damaged one; NumPy's own classes pass."""
+    source = os.fspath(file) if isinstance(file, str | os.PathLike) else type(file).__name__
+    numpys = OSError, EOFError, ValueError, BadZipFile
+    return reading(source, "file of NumPy's", DataFileError, *numpys, *passed)
+
+
+def _check_header(file: Any, longest: int) -> None:
+    """Raise ValueError if a file of one array is too short for it, before memory is taken."""
+    named = isinstance(file, str | os.PathLike)
+    if not named and not isinstance(file, io.BytesIO | io.BufferedReader):
+        return
+    with open(file, "rb") if named else nullcontext(file) as opened:
+        if not opened.seekable():
+            return
+        begin = opened.tell()
+        try:
+            magic = opened.read(6)
+            if magic.startswith(b"PK"):
+                opened.seek(begin)
+                ZipFile(opened).close()  # NumPy leaves the file open if this raises
+            elif magic == onp.lib.format.MAGIC_PREFIX:
+                opened.seek(begin)
+                shape, _, dtype = npy_header.read(opened, longest)
+                elements = opened.tell()
+                npy_header.check(shape, dtype, opened.seek(0, os.SEEK_END) - elements)
+        finally:
+            opened.seek(begin)
 
 
 def save(file: Any, arr: ArrayLike, allow_pickle: bool = True) -> None:

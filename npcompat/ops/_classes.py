@@ -207,6 +207,8 @@ def from_json(text: str | Mapping[str, Any]) -> Operator:
             f"the definition's JSON ends, or is damaged, at character {error.pos} of {len(text)}: "
             f"{error.msg}"
         ) from error
+    except (RecursionError, ValueError) as error:
+        raise DefinitionError(f"the definition can't be read: {error}") from error
     op, attrs = op_serialization.from_definition(found)
     return get(op.name)(**op.named(attrs))
 

@@ -48,6 +48,8 @@ def from_json(text: str, source: str = "the text") -> list[Symbolic]:
         raise DefinitionError(
             f"{source} is no graph: its JSON ends, or is damaged, at {where}: {error.msg}"
         ) from error
+    except (RecursionError, ValueError) as error:
+        raise DefinitionError(f"{source} is no graph: {error}") from error
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise DefinitionError(
             f"{source} is no graph: expected an object whose format is {FORMAT!r}"
@@ -78,7 +80,7 @@ def from_json(text: str, source: str = "the text") -> list[Symbolic]:
             nodes.append(_read(written, nodes))
         except KeyError as error:
             raise DefinitionError(f"{where}: {error.args[0]} is missing") from error
-        except (TypeError, ValueError) as error:
+        except (AttributeError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise DefinitionError(f"{where}: {error}") from error
     try:
         return [_output(h, nodes) for h in content["heads"]]

@@ -2,7 +2,6 @@
 
 import importlib
 import io
-import struct
 from typing import Any
 
 import numpy as onp
@@ -18,6 +17,10 @@ def pillow(module: str, what: str) -> Any:
         raise ImportError(
             f"{what} needs Pillow, which is not installed: pip install 'npcompat[image]'"
         ) from error
+
+
+FORMATS = "JPEG", "PNG", "WEBP", "BMP", "GIF", "PPM", "TIFF"
+"""Formats that are decoded. Pillow knows others, of which PostScript runs a program of its own."""
 
 
 def decoded(content: bytes, flag: int, to_rgb: bool, source: str) -> Picture:
@@ -36,14 +39,17 @@ def decoded(content: bytes, flag: int, to_rgb: bool, source: str) -> Picture:
         raise ValueError(f"{source}: expected an encoded picture, got no bytes")
     stream = io.BytesIO(content)
     try:
-        with image_module.open(stream) as opened:
+        with image_module.open(stream, formats=FORMATS) as opened:
             grey = flag == 0 or (flag == -1 and opened.mode in ("1", "L", "LA"))
             pixels = onp.array(operations.exif_transpose(opened).convert("L" if grey else "RGB"))
     except image_module.UnidentifiedImageError:
         raise ValueError(
-            f"{source}: not a picture in a format that Pillow knows; it begins with {content[:8]!r}"
+            f"{source}: not a picture of one of the formats {', '.join(FORMATS)}; it begins with "
+            f"{content[:8]!r}"
         ) from None
-    except (OSError, SyntaxError, EOFError, struct.error) as error:
+    except (MemoryError, ImportError):
+        raise
+    except Exception as error:  # decoders raise what they stumble over
         raise ValueError(
             f"{source}: damaged picture of {len(content)} bytes, read up to byte {stream.tell()}: "
             f"{error}"

@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as onp
 
 from npcompat._internal.core import dtypes
-from npcompat._internal.files import mxnet_file, safetensors_file
+from npcompat._internal.files import mxnet_file, npy_header, safetensors_file
 from npcompat._internal.support import atomic_file
+from npcompat._internal.support.damaged_file import reading
 from npcompat._internal.support.errors import ParameterFileError
 
 Array = onp.ndarray[Any, Any]
@@ -66,21 +67,18 @@ def read(path: str | os.PathLike[str]) -> Stored:
     """
     content, source = Path(path).read_bytes(), os.fspath(path)
     if mxnet_file.is_list(content):
-        names, found = mxnet_file.parse(content, source)
+        with reading(source, "list of arrays of MXNet", ParameterFileError, NotImplementedError):
+            names, found = mxnet_file.parse(content, source)
         return Stored(
             "dict" if names else "list",
             dict(zip(names or map(str, range(len(found))), found, strict=True)),
         )
     if not content.startswith((b"\x93NUMPY", b"PK")):
         return Stored("dict", safetensors_file.load(path))
-    try:
+    with reading(source, "whole file of NumPy's format; it may be truncated", ParameterFileError):
         if content.startswith(b"PK"):
             return _archive(content)
-        return Stored("array", {"": _entry(io.BytesIO(content))})
-    except (ValueError, EOFError, OSError, KeyError, zipfile.BadZipFile) as error:
-        raise ParameterFileError(
-            f"{source}: not a whole file of NumPy's format ({error}); it may be truncated"
-        ) from error
+        return Stored("array", {"": _entry(content)})
 
 
 def read_named(path: str | os.PathLike[str]) -> dict[str, Array]:
@@ -98,8 +96,17 @@ def read_named(path: str | os.PathLike[str]) -> dict[str, Array]:
     return arrays
 
 
-def _entry(file: Any) -> Array:
+def _entry(content: bytes) -> Array:
+    """Read an `.npy` file; its header is believed only as far as there are elements."""
+    file = io.BytesIO(content)
+    shape, _, dtype = npy_header.read(file)
+    npy_header.check(shape, dtype, len(content) - file.tell())
+    file.seek(0)
     return onp.asarray(onp.lib.format.read_array(file, allow_pickle=False))
+
+
+MOST_EXPANSION = 1100
+"""Bytes that an archive may hold for each of its own: somewhat more than deflate can pack."""
 
 
 def _archive(content: bytes) -> Stored:
@@ -109,11 +116,22 @@ def _archive(content: bytes) -> Stored:
         raise zipfile.BadZipFile("its end is missing")
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         about = json.loads(archive.comment or b"{}")
+        kind, others = about.get("kind", "dict"), about.get("dtypes", {})
+        if kind not in ("array", "list", "dict") or not isinstance(others, dict):
+            raise ValueError("its comment is none that npx.savez writes")
+        entries = archive.infolist()
+        if sum([e.file_size for e in entries]) > MOST_EXPANSION * len(content):
+            raise ValueError(f"its entries are more than {MOST_EXPANSION} times as long as itself")
+        if any(
+            [e.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for e in entries]
+        ):
+            raise ValueError("entries are stored or deflated in files of NumPy's")
         arrays = {}
-        for entry in archive.namelist():
-            name = entry.removesuffix(".npy")
-            with archive.open(entry) as file:
-                array = _entry(io.BytesIO(file.read()))
-            other = about.get("dtypes", {}).get(name)
+        for entry in entries:
+            name = entry.filename.removesuffix(".npy")
+            array = _entry(archive.read(entry))
+            other = others.get(name)
             arrays[name] = array if other is None else array.view(dtypes.canonical(other))
-    return Stored(about.get("kind", "dict"), arrays)
+    if kind == "array" and len(arrays) != 1:
+        raise ValueError(f"it is said to hold one array, and holds {len(arrays)}")
+    return Stored(kind, arrays)

@@ -5,6 +5,7 @@ their count, and the names with theirs. An array is a magic number, which says h
 stored, then storage type, shape, device, dtype and elements.
 """
 
+import math
 import struct
 from typing import Any
 
@@ -65,7 +66,10 @@ def parse(content: bytes, source: str) -> tuple[list[str], list[onp.ndarray[Any,
     names = []
     for i in range(reader.number("Q", "the number of names")):
         length = reader.number("Q", f"the length of name {i}")
-        names.append(reader.take(length, f"name {i}").decode())
+        try:
+            names.append(reader.take(length, f"name {i}").decode())
+        except UnicodeDecodeError as error:
+            raise reader.wrong(f"name {i} is no text: {error}") from error
     if names and len(names) != len(arrays):
         raise reader.wrong(f"{len(arrays)} arrays and {len(names)} names")
     return names, arrays
@@ -93,9 +97,9 @@ def _array(reader: _Reader, what: str) -> onp.ndarray[Any, Any]:
     if not 0 <= flag < len(_DTYPES):
         raise reader.wrong(f"{what}: dtype number {flag} is not known")
     dtype = onp.dtype(_DTYPES[flag])
-    size = dtype.itemsize
-    for length in shape:
-        size *= length
+    if any([length < 0 for length in shape]):
+        raise reader.wrong(f"{what}: a length of its shape {shape} is negative")
+    size = dtype.itemsize * math.prod(shape)
     return onp.frombuffer(
         reader.take(size, f"{what}: its elements, of shape {shape},"), dtype
     ).reshape(shape)

@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as onp
 
 from npcompat._internal.support import atomic_file
+from npcompat._internal.support.damaged_file import reading
 from npcompat._internal.support.errors import ParameterFileError
 from npcompat._internal.support.lazy_import import LazyModule
 
@@ -68,14 +69,15 @@ def load(path: str | os.PathLike[str]) -> dict[str, onp.ndarray[Any, Any]]:
             f"of another format{_where(content)}"
         ) from error
     arrays = {}
-    for name, entry in found:
-        if entry["dtype"] not in _BY_NAME:
-            raise ParameterFileError(
-                f"{os.fspath(path)}: {name} has dtype {entry['dtype']}, which is not supported"
+    with reading(os.fspath(path), "safetensors file", ParameterFileError):
+        for name, entry in found:
+            if entry["dtype"] not in _BY_NAME:
+                raise ParameterFileError(
+                    f"{os.fspath(path)}: {name} has dtype {entry['dtype']}, which is not supported"
+                )
+            arrays[name] = onp.frombuffer(entry["data"], _BY_NAME[entry["dtype"]]).reshape(
+                entry["shape"]
             )
-        arrays[name] = onp.frombuffer(entry["data"], _BY_NAME[entry["dtype"]]).reshape(
-            entry["shape"]
-        )
     return arrays
 
 
@@ -98,7 +100,7 @@ def _where(content: bytes) -> str:
             [n for n, (_, end) in entries.items() if begin + end > len(content)],
             key=lambda n: entries[n],
         )
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return ""
     return (
         f": it ends at byte {len(content)}, within {missing[0]!r}, and should end at "

@@ -61,17 +61,18 @@ def from_json(found: Any) -> Any:
 
 
 def _named_dtype(name: str) -> onp.dtype[Any] | None:
-    if hasattr(ml_dtypes, name):
-        extended: onp.dtype[Any] = onp.dtype(getattr(ml_dtypes, name))
+    kind = getattr(ml_dtypes, name, None)
+    if isinstance(kind, type) and issubclass(kind, onp.generic):
+        extended: onp.dtype[Any] = onp.dtype(kind)
         return extended
     try:
         return dtypes.canonical(name)
-    except TypeError:
+    except (TypeError, ValueError):
         return None
 
 
 def _dtype(name: str) -> onp.dtype[Any]:
-    found = _named_dtype(name)
+    found = _named_dtype(name) if isinstance(name, str) else None
     if found is None:
         raise ValueError("no such dtype")
     return found

@@ -1,14 +1,18 @@
 """Files that are written whole or not at all."""
 
+import hashlib
 import os
 import tempfile
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 
 class Writer:
     """File that is written under a temporary name, and renamed when it is closed.
 
-    The temporary file lies in the same folder.
+    The temporary file lies in the same folder. Those that killed processes left there are removed
+    first.
 
     Parameters
     ----------
@@ -18,8 +22,11 @@ class Writer:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._target = Path(path)
+        _remove_left(self._target)
         handle, self._name = tempfile.mkstemp(
-            prefix=f".{self._target.name}.", suffix=".part", dir=self._target.parent
+            prefix=f".{self._target.name}.{_here()}-{os.getpid()}-",
+            suffix=".part",
+            dir=self._target.parent,
         )
         self._file = os.fdopen(handle, "wb")
 
@@ -58,6 +65,40 @@ def write(path: str | os.PathLike[str], content: bytes) -> None:
         writer.discard()
         raise
     writer.close()
+
+
+@cache
+def _here() -> str:
+    """Return a short name of this machine: a folder may be shared, and so may numbers of processes."""
+    node = os.uname().nodename if hasattr(os, "uname") else "host"
+    return hashlib.sha256(node.encode()).hexdigest()[:8]
+
+
+def _remove_left(target: Path) -> None:
+    """Remove the temporary files of a target whose processes on this machine have ended."""
+    begin = f".{target.name}.{_here()}-"
+    try:
+        names = [e.name for e in os.scandir(target.parent) if e.name.startswith(begin)]
+    except OSError:
+        return  # the write itself raises the error that names the file
+    for name in names:
+        process, _, rest = name.removeprefix(begin).partition("-")
+        if process.isdecimal() and rest.endswith(".part") and not _runs(int(process)):
+            with suppress(OSError):
+                os.unlink(target.parent / name)
+
+
+def _runs(process: int) -> bool:
+    """Return True if a process of this machine runs."""
+    if os.name != "posix":
+        return True  # signal 0 is no question there
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _umask() -> int:

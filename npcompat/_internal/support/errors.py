@@ -93,6 +93,16 @@ class AuditError(RuntimeError):
     """Error for a hidden cost inside `npx.audit(strict=True)`."""
 
 
+PUBLIC = (
+    AddressNotImplementedError, AuditError, AutogradError, CompileWarning, DataFileError,
+    DeferredInitializationError, DefinitionError, InferenceError, LeakedTracerError, OperatorError,
+    ParameterFileError, SymbolError, TracedValueError,
+)  # fmt: skip
+"""The classes that users catch, by their names in `npcompat.errors`; so tracebacks show them."""
+for _kind in PUBLIC:
+    _kind.__module__ = "npcompat.errors"
+
+
 def user_location() -> str:
     """Return `file.py:12` of the innermost frame of user code.
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from npcompat._internal.random.stream import default as stream
 from npcompat._internal.support import atomic_file
+from npcompat._internal.support.damaged_file import reading
 from npcompat._internal.support.errors import ParameterFileError
 from npcompat.gluon.contrib.estimator._events import (
     BatchBegin,
@@ -147,15 +148,16 @@ class CheckpointHandler(TrainBegin, EpochBegin, BatchBegin, BatchEnd, EpochEnd):
 
     def _resume(self, estimator: Any, prefix: str, epochs: int, batches: int) -> None:
         place = self.model_dir / f"{prefix}.json"
-        try:
+        with reading(str(place), "whole file of a checkpoint", ParameterFileError):
             state = json.loads(place.read_text())
             best, in_epoch, epoch_position, position = [
                 state[key] for key in ("best", "in_epoch", "epoch_position", "position")
             ]
-        except (ValueError, KeyError) as error:
-            raise ParameterFileError(
-                f"{place}: not a whole file of a checkpoint ({error})"
-            ) from error
+            if best is not None:
+                best = float(best)
+            for key, counter in (epoch_position, position):
+                if type(key) is not int or type(counter) is not int:
+                    raise ValueError("positions of the random stream are pairs of integers")
         estimator.net.load_parameters(self.model_dir / f"{prefix}.params", device=estimator.device)
         estimator.trainer.load_states(self.model_dir / f"{prefix}.states")
         if self._watch is not None and best is not None:

@@ -1,0 +1,37 @@
+"""Errors and warnings of npcompat, to be caught by class.
+
+Each is a subclass of what NumPy or Python raises in that place: `except ValueError` catches a
+`ParameterFileError`.
+"""
+
+from npcompat._internal.support.errors import (
+    AddressNotImplementedError,
+    AuditError,
+    AutogradError,
+    CompileWarning,
+    DataFileError,
+    DeferredInitializationError,
+    DefinitionError,
+    InferenceError,
+    LeakedTracerError,
+    OperatorError,
+    ParameterFileError,
+    SymbolError,
+    TracedValueError,
+)
+
+__all__ = [
+    "AddressNotImplementedError",
+    "AuditError",
+    "AutogradError",
+    "CompileWarning",
+    "DataFileError",
+    "DeferredInitializationError",
+    "DefinitionError",
+    "InferenceError",
+    "LeakedTracerError",
+    "OperatorError",
+    "ParameterFileError",
+    "SymbolError",
+    "TracedValueError",
+]

@@ -9,6 +9,7 @@ from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Op
 from npcompat._internal.dispatch import array_like, handles, writes
 from npcompat._internal.dispatch.outside_traces import outside, value_outside
+from npcompat._internal.support.interrupts import uninterrupted
 from npcompat.optimizer._optimizer import (
     DefaultRate,
     Optimizer,
@@ -211,9 +212,11 @@ class Optax(Optimizer):
         at = {id(h): len(values) + i for i, h in enumerate(operands)}
         values += map(handles.read, operands)
         op = self._operator(len(written))
-        results = run_in_place(op, values, attrs, written, tuple([at[id(h)] for h in written]))
-        for handle, value in zip(written, results, strict=True):
-            writes.write(handle, value)
+        places = tuple([at[id(h)] for h in written])
+        with uninterrupted:
+            results = run_in_place(op, values, attrs, written, places)
+            for handle, value in zip(written, results, strict=True):
+                writes.write(handle, value)
 
     def _operator(self, outputs: int) -> Op:
         """Return the step operator, which this optimizer owns: its programs are freed with it.

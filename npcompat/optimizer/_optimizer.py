@@ -24,6 +24,7 @@ from npcompat._internal.dispatch import array_like, execution, handles, ownershi
 from npcompat._internal.dispatch.outside_traces import in_trace, outside, value_outside
 from npcompat._internal.dispatch.placement import constant
 from npcompat._internal.support import argument_errors
+from npcompat._internal.support.interrupts import uninterrupted
 from npcompat.numpy._ndarray import ndarray
 
 _float64 = onp.dtype("float64")
@@ -591,9 +592,11 @@ class Optimizer:
             *range(states_at, states_at + len(flat)),
             *range(first_count, first_count + len(counts)),
         )
-        results = run_in_place(op, values, attrs, written, positions)
-        for handle, value in zip(written, results if op.outputs > 1 else (results,), strict=True):
-            writes.write(handle, value)
+        with uninterrupted:
+            results = run_in_place(op, values, attrs, written, positions)
+            found = results if op.outputs > 1 else (results,)
+            for handle, value in zip(written, found, strict=True):
+                writes.write(handle, value)
 
 
 def is_narrow(dtype: onp.dtype[Any]) -> bool:

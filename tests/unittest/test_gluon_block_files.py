@@ -171,5 +171,5 @@ def test_a_model_is_saved_and_loaded_into_one_that_is_made_alike(tmp_path):
         with pytest.raises(ParameterFileError, match=message):
             other.load(tmp_path / "net")
     (tmp_path / "net-model.json").write_text("{")
-    with pytest.raises(ParameterFileError, match=r"net-model.json is damaged"):
+    with pytest.raises(ParameterFileError, match=r"net-model.json: not a description"):
         same.load(tmp_path / "net")

@@ -26,6 +26,7 @@ from npcompat._internal.dispatch.calls import programs_on_xla
 from npcompat._internal.dispatch.memory_layout import in_c_order
 from npcompat._internal.dispatch.pending_errors import expect
 from npcompat._internal.dispatch.placement import on_host, transfer_to_xla
+from npcompat._internal.support.interrupts import uninterrupted
 
 NO_CACHED_RUN: Any = object()
 _lock = program_lock.lock
@@ -183,7 +184,8 @@ class Program:
             if operands is None:
                 return NO_CACHED_RUN
             inputs = operands
-        return self.finished(execution.execute(self.op, inputs, self.donated), args, args)
+        with uninterrupted:
+            return self.finished(execution.execute(self.op, inputs, self.donated), args, args)
 
     def replay(self, call: Call) -> Any:
         """Run the program, write what it writes, and put its results together."""
@@ -207,8 +209,9 @@ class Program:
             operands = self.state.operands([_handles.read(h).payload for h in call.inputs])
         if operands is None:
             return self._on_handles(call, mode)
-        results = execution.execute(self.op, operands, self.donated)
-        return self.finished(results, call.inputs, call.handles, call.number_leaves)
+        with uninterrupted:
+            results = execution.execute(self.op, operands, self.donated)
+            return self.finished(results, call.inputs, call.handles, call.number_leaves)
 
     def compile(self, call: Call) -> None:
         """Have XLA compile what was traced."""
@@ -247,25 +250,26 @@ class Program:
             _stay_on_xla(values, mode, found.op.name)
         values += map(_argument, call.inputs)
         payloads = [v.payload for v in values]
-        if self.donated:
-            ownership.release(values, payloads, self.given)
-        results = execution.execute(self.op, payloads, self.donated)
-        outputs, changed, written, flags = found.split(results)
-        if any([type(h._value) is BorrowedValue for h in self.writes]):
-            self.state = None
-            self._write_through(written, results, mode)
-        else:
-            self.state = RetainedOutputs(
-                found.written,
-                _laid_out(found.written, written),
-                found.given,
-                _beside(results, found.recomputable, mode),
-                self.read_only,
-                self.places,
-                type(results[0]) if results else None,
-            )
-        for i, payload in zip(found.changed, changed, strict=True):
-            writes.write(call.inputs[i], Value(payload))
+        with uninterrupted:
+            if self.donated:
+                ownership.release(values, payloads, self.given)
+            results = execution.execute(self.op, payloads, self.donated)
+            outputs, changed, written, flags = found.split(results)
+            if any([type(h._value) is BorrowedValue for h in self.writes]):
+                self.state = None
+                self._write_through(written, results, mode)
+            else:
+                self.state = RetainedOutputs(
+                    found.written,
+                    _laid_out(found.written, written),
+                    found.given,
+                    _beside(results, found.recomputable, mode),
+                    self.read_only,
+                    self.places,
+                    type(results[0]) if results else None,
+                )
+            for i, payload in zip(found.changed, changed, strict=True):
+                writes.write(call.inputs[i], Value(payload))
         if flags:
             expect(flags[0], found.errors)
         return self.outputs.build(

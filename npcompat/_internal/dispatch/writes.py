@@ -22,6 +22,7 @@ from npcompat._internal.dispatch.ownership import (
 )
 from npcompat._internal.dispatch.placement import XLA_ARRAY, host_payload, new_value
 from npcompat._internal.support.errors import SymbolError
+from npcompat._internal.support.interrupts import uninterrupted
 
 
 def write(handle: Handle, value: Value) -> None:
@@ -141,7 +142,8 @@ def update(handle: Handle, op: Op, operands: Sequence[Value], attrs: Attrs = ())
             and _may_overwrite(handle, operands)
             and type(handle._value.payload) is XLA_ARRAY
         ):
-            _replace(handle, run(op, [handle._value, *operands], attrs, _FIRST))
+            with uninterrupted:
+                _replace(handle, run(op, [handle._value, *operands], attrs, _FIRST))
             return
         whole = read(handle)
         audit = modes.current().audit

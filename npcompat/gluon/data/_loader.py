@@ -196,6 +196,10 @@ class DataLoader:
                     yield self._next(waiting, placed)
             while waiting or placed:
                 yield self._next(waiting, placed)
+        except KeyboardInterrupt:
+            # A terminal interrupts the workers, too, after which their pool is of no use.
+            self._end_workers()
+            raise
         finally:
             for future in waiting:
                 future.cancel()

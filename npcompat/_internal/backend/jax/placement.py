@@ -111,9 +111,28 @@ def to_host(payload: Any, moving: bool = False) -> onp.ndarray[Any, Any]:
     They are read, or, `moving`, put into an array there.
     """
     audit = _current_mode(_default_mode[0]).audit
+    if type(payload) is Array and (shape := payload.shape) and math.prod(shape) > _MANY:
+        _wait_for_memory(payload)
     if audit is None or type(payload) is not Array:
         return onp.asarray(payload)
     return audit.record_read(payload, partial(onp.asarray, payload), moving)
+
+
+_MANY = 2**22
+"""Elements from which on an array is asked whether XLA had the memory, before it is read."""
+
+
+def _wait_for_memory(payload: Any) -> None:
+    """Raise MemoryError if XLA had no memory for an array; reading it would end the process."""
+    try:
+        payload.block_until_ready()
+    except RuntimeError as error:
+        if "RESOURCE_EXHAUSTED" not in str(error) and "Out of memory" not in str(error):
+            raise
+        raise MemoryError(
+            f"XLA has no memory for an array of shape {payload.shape} and dtype {payload.dtype}: "
+            f"{error}"
+        ) from error
 
 
 def wait(payload: Any) -> None:

@@ -212,9 +212,9 @@ class Optax(Optimizer):
         at = {id(h): len(values) + i for i, h in enumerate(operands)}
         values += map(handles.read, operands)
         op = self._operator(len(written))
-        places = tuple([at[id(h)] for h in written])
+        positions = tuple([at[id(h)] for h in written])
         with uninterrupted:
-            results = run_in_place(op, values, attrs, written, places)
+            results = run_in_place(op, values, attrs, written, positions)
             for handle, value in zip(written, results, strict=True):
                 writes.write(handle, value)
 

@@ -17,6 +17,7 @@ from npcompat._internal.backend.jaxpr import cpu_rewrites, ragged_rounds, roll_l
 from npcompat._internal.backend.jaxpr.cpu_convolution import FEW, FITS, MUCH, TAPS, product
 from npcompat._internal.backend.jaxpr.cpu_rewrites import MANY, OFTEN, SHORT, rewritten
 from npcompat._internal.backend.numpy import runtime as host
+from npcompat._internal.compile import jit
 from npcompat._internal.compile.capture import capture
 
 # compile

@@ -9,9 +9,10 @@ import time
 
 import numpy as onp
 import pytest
+from internals import jit
 from test_threads import at_once
 
-from npcompat import autograd, gluon, np, npx
+from npcompat import autograd, errors, gluon, np, npx
 
 PROGRAM = """
 import resource
@@ -227,6 +228,26 @@ def test_sixteen_threads_that_train_equal_one_after_the_other(hybridized):
         assert isinstance(ours, list), ours
         for a, b in zip(theirs, ours, strict=True):
             onp.testing.assert_allclose(b, a, rtol=1e-6, atol=1e-7)
+
+
+def test_a_compiled_function_keeps_so_many_programs_and_says_when_it_drops(monkeypatch):
+    monkeypatch.setattr(jit, "MOST_PROGRAMS", 3)
+    made = []
+
+    @npx.jit
+    def total(x):
+        made.append(len(x))
+        return x.sum()
+
+    for n in range(1, 4):
+        assert total(np.ones(n)).item() == n
+    with pytest.warns(errors.CompileWarning, match="total has 3 programs"):
+        total(np.ones(4))
+    total(np.ones(5))  # says nothing more
+    assert [total(np.ones(n)).item() for n in (5, 4, 3)] == [5, 4, 3]
+    assert made == [1, 2, 3, 4, 5]
+    assert total(np.ones(1)).item() == 1
+    assert made == [1, 2, 3, 4, 5, 1]
 
 
 def resident():

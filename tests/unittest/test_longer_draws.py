@@ -84,7 +84,7 @@ def assert_same(found, expected, name=""):
 
 def test_all_that_draw_so_are_tested():
     assert {f"_npi_random_{name}" for name in DRAWS} == {
-        name for name, op in REGISTRY.items() if op.prefix_stable is not None
+        name for name, op in REGISTRY.items() if op.element_axes is not None
     }
 
 

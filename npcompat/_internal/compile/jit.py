@@ -9,6 +9,7 @@ replay; buffers of what is overwritten are given to the program.
 
 import functools
 import operator as python
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -28,10 +29,13 @@ from npcompat._internal.dispatch import late_bound
 from npcompat._internal.dispatch.placement import transfer_to_xla
 from npcompat._internal.native import fast_path
 from npcompat._internal.support import gc_pause
+from npcompat._internal.support.errors import CompileWarning
 
 _lock = program_lock.lock
 _changes = changes.count
 _RECENT = 4
+MOST_PROGRAMS = 512
+"""Programs that a function keeps, by kinds of calls: memory must not grow with them."""
 _VARIANTS = 8
 """Programs that are kept of one kind of call, for state that goes to and fro."""
 _current_mode, _default_mode = modes._MODE.get, modes._process_default
@@ -72,6 +76,7 @@ class Compiled:
             tuple[Program, tuple[Any, ...]]
         ] = []  # what calls of nothing but plain arrays ran: see `Program.again`
         self._variants: dict[Any, list[Program]] = {}  # programs whose guards did not hold
+        self._drops = False
         self._latest: Any = None
         self._operands: dict[
             Any, frozenset[int]
@@ -299,13 +304,33 @@ class Compiled:
         # an argument is also captured, and one of the two is written: it is traced as the one array
         # that it is
         if own:
-            self._programs[key] = program
+            self._keep(key, program)
             key = (*key, own)
             call.keep(own)
             program = Program(self.function, self.name, call, reason, self.converts)
-        self._programs[key] = program
+        self._keep(key, program)
         self._latest = key
         return program
+
+    def _keep(self, key: Any, program: "Program") -> None:
+        """Keep a program; of too many, the one that was made first is dropped."""
+        self._programs[key] = program
+        if len(self._programs) <= MOST_PROGRAMS:
+            return
+        oldest = next(iter(self._programs))
+        del self._programs[oldest]
+        self._variants.pop(oldest, None)
+        self._recent.clear()
+        if not self._drops:
+            self._drops = True
+            warnings.warn(
+                CompileWarning(
+                    f"{self.name} has {MOST_PROGRAMS} programs for as many kinds of calls; from now "
+                    "on the oldest is dropped for each new one, and compiled again when it is "
+                    "called. Call it with fewer shapes (bucket=), or clear() it"
+                ),
+                stacklevel=2,
+            )
 
     def _note(self, program: "Program", types: tuple[Any, ...]) -> None:
         """Remember what a call ran, and the objects that are the types of its arrays, once."""

@@ -97,9 +97,9 @@ class Op:
     )
     # draws of which a sample is the beginning of each longer one: how many axes at the end of each
     # parameter belong to one element. The first attribute is the size.
-    prefix_stable: tuple[int, ...] | None = None
+    element_axes: tuple[int, ...] | None = None
     # such draws: made of one block of bits, so that several can be made ahead by one program
-    ahead: bool = False
+    prefetchable: bool = False
     # such draws: by no function that some CPUs round otherwise for a single number than for many
     rounding_independent_of_size: bool = False
     overwrites: tuple[

@@ -106,13 +106,13 @@ def kind_of(op: Op, given: Sequence[Value], attrs: Attrs) -> Any:
 
     Not prefetched are draws with arrays as parameters, draws on devices, and draws while a function
     is traced or observed. Nor are distributions that are drawn in several steps (not
-    `Op.ahead`), since a program of another shape rounds them differently. For the same reason,
+    `Op.prefetchable`), since a program of another shape rounds them differently. For the same reason,
     single numbers are not if the operator is not `Op.rounding_independent_of_size`.
     """
     mode = modes.current()
     if (
         "draws" not in fast_path.enabled
-        or not op.ahead
+        or not op.prefetchable
         or mode.trace is not None
         or mode.observer is not None
         or mode.audit is not None

@@ -33,7 +33,7 @@ _own: dict[str, set[tuple[Attrs, tuple[int, ...]]]] = {}
 
 
 def instead(
-    op: Op, prefix_stable: tuple[int, ...], given: Sequence[Value], attrs: Attrs
+    op: Op, element_axes: tuple[int, ...], given: Sequence[Value], attrs: Attrs
 ) -> tuple[list[Value], Attrs, tuple[int, ...]] | None:
     """Return the operands and attributes of the longer draw to make, and the size of the sample.
 
@@ -41,7 +41,7 @@ def instead(
     """
     mode = modes.current()
     size, *others = attrs
-    cores = (*prefix_stable, *[0] * (len(given) - len(prefix_stable)))
+    cores = (*element_axes, *[0] * (len(given) - len(element_axes)))
     shapes = [getattr(v.payload, "shape", ()) for v in given]
     batches = [s[: len(s) - core] for s, core in zip(shapes, cores, strict=True)]
     if not any(batches) and attrs in op.programs.table(FORWARD, xla.name, mode.numpy_dtypes):

@@ -165,8 +165,8 @@ class Stream:
     ) -> Value:
         longer = (
             None
-            if op.prefix_stable is None
-            else prefix_draws.instead(op, op.prefix_stable, given, attrs)
+            if op.element_axes is None
+            else prefix_draws.instead(op, op.element_axes, given, attrs)
         )
         operands, attributes, size = (given, attrs, None) if longer is None else longer
         sample, following = execution.run(

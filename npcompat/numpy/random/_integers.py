@@ -65,8 +65,8 @@ _declare = operator(
     outputs=2,
     kernels={"jax": _compute},
     differentiable=False,
-    prefix_stable=(),
-    ahead=True,
+    element_axes=(),
+    prefetchable=True,
     rounding_independent_of_size=True,
 )
 _integers = _declare(_compute)

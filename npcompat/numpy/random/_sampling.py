@@ -37,16 +37,16 @@ def _counted(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 def float_op(
     name: str,
-    prefix_stable: tuple[int, ...] = (),
-    ahead: bool = False,
+    element_axes: tuple[int, ...] = (),
+    prefetchable: bool = False,
     rounding_independent_of_size: bool = False,
 ) -> Op:
     """Declare the operator of a continuous distribution, with kernel `random_<name>`.
 
     The last attributes of the kernel are size and dtype. Each element is made of its own bits, so
-    that a sample is a prefix of each longer one; `begins` says how many axes of each parameter
-    belong to one element, if not none. `ahead` promises that a program of several draws gives the
-    same numbers; `exact` promises that this holds bit for bit for a single
+    that a sample is a prefix of each longer one; `element_axes` says how many axes of each parameter
+    belong to one element, if not none. `prefetchable` promises that a program of several draws gives the
+    same numbers; `rounding_independent_of_size` promises that this holds bit for bit for a single
     number, too.
     """
 
@@ -63,16 +63,16 @@ def float_op(
         rule=_sampled,
         outputs=2,
         kernels={"jax": compute},
-        prefix_stable=prefix_stable,
-        ahead=ahead,
+        element_axes=element_axes,
+        prefetchable=prefetchable,
         rounding_independent_of_size=rounding_independent_of_size,
     )(compute)
 
 
-def count_op(name: str, prefix_stable: tuple[int, ...] = ()) -> Op:
+def count_op(name: str, element_axes: tuple[int, ...] = ()) -> Op:
     """Declare the operator of a discrete distribution, with kernel `random_<name>`.
 
-    The last attribute of the kernel is size; `begins` is that of `float_op`.
+    The last attribute of the kernel is size; `element_axes` is that of `float_op`.
     """
 
     def compute(xp: Any, key: Any, counter: Any, *parameters: Any, size: Any = None) -> Any:
@@ -87,7 +87,7 @@ def count_op(name: str, prefix_stable: tuple[int, ...] = ()) -> Op:
         outputs=2,
         kernels={"jax": compute},
         differentiable=False,
-        prefix_stable=prefix_stable,
+        element_axes=element_axes,
     )(compute)
 
 

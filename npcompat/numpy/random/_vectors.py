@@ -63,7 +63,7 @@ _multivariate_normal = operator(
     rule=_normal_rule,
     outputs=2,
     kernels={"jax": _normal_compute},
-    prefix_stable=(1, 2),
+    element_axes=(1, 2),
 )(_normal_compute)
 
 

@@ -4,10 +4,10 @@ import linecache
 
 import numpy as onp
 import pytest
+from internals import TracedValueError
+from random_loops import HELPER, Source
 
 from npcompat import np, npx
-from tests.unittest.internals import TracedValueError
-from tests.unittest.random_loops import HELPER, Source
 
 
 def made(seed):

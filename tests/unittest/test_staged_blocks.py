@@ -2,10 +2,10 @@
 
 import numpy as onp
 import pytest
+from internals import TracedValueError
+from loop_blocks import LSTM, Beam, Collected, Tree
 
 from npcompat import autograd, gluon, np, npx
-from tests.unittest.internals import TracedValueError
-from tests.unittest.loop_blocks import LSTM, Beam, Collected, Tree
 
 
 @pytest.mark.parametrize("kind", [LSTM, Collected])

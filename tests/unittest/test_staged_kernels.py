@@ -4,9 +4,9 @@ import copy
 
 import numpy as onp
 import pytest
+from loop_kernels import NAMES, arguments, kernels
 
 from npcompat import np, npx
-from tests.unittest.loop_kernels import NAMES, arguments, kernels
 
 
 def outcome(function, given):

@@ -4,10 +4,10 @@ import re
 
 import numpy as onp
 import pytest
+from internals import TracedValueError
+from loop_programs import REFUSED, STAGED, UNROLLED
 
 from npcompat import autograd, np, npx
-from tests.unittest.internals import TracedValueError
-from tests.unittest.loop_programs import REFUSED, STAGED, UNROLLED
 
 
 def cases(programs):

@@ -1,0 +1,160 @@
+"""Programs of MXNet, to the letter: its module paths, arguments and older names."""
+
+import ast
+import builtins
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import npcompat as mx
+from npcompat import np, npx
+from npcompat._mxnet_paths import MODULES
+
+PACKAGE = Path(mx.__file__).parent
+
+
+# --- module paths ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if path != "npcompat"])
+def test_each_path_is_a_module_whose_names_are_there(path):
+    module = importlib.import_module(f"npcompat.{path}")
+    assert sys.modules[f"npcompat.{path}"] is module
+    for name in module.__all__:
+        assert getattr(module, name) is not None
+        assert name in dir(module)
+    found = mx
+    for part in path.split("."):
+        found = getattr(found, part)
+    assert found is module
+    with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
+        _ = module.no_such_name
+
+
+def test_a_path_leaves_the_names_of_its_package():
+    program = (
+        "import importlib, npcompat as mx\nfrom npcompat import gluon, optimizer, image, symbol\n"
+    )
+    program += f"paths = {[path for path in MODULES if path != 'npcompat']!r}\n"
+    program += """
+for path in paths:
+    name, _, last = ("npcompat." + path).rpartition(".")
+    owner = importlib.import_module(name)
+    before = owner.__dict__.get(last)
+    importlib.import_module("npcompat." + path)
+    assert before is None or owner.__dict__[last] is before, path
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_table_is_not_read_before_a_path_is_asked_for():
+    program = """
+import sys, npcompat
+assert "npcompat._mxnet_paths" not in sys.modules
+from npcompat.gluon.data.dataloader import DataLoader
+assert DataLoader is npcompat.gluon.data.DataLoader
+from npcompat.gluon.nn.basic_layers import *
+assert Dense is npcompat.gluon.nn.Dense
+import npcompat.metric
+assert npcompat.metric is npcompat.gluon.metric
+assert npcompat.gluon.metric.__spec__.name == "npcompat.gluon.metric"
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_names_are_those_of_their_new_home():
+    from npcompat.context import Context, current_context
+    from npcompat.gluon.contrib.estimator.event_handler import TrainBegin
+    from npcompat.ndarray import NDArray
+
+    from npcompat import nd
+
+    assert Context is npx.Device is mx.Context and current_context() == npx.cpu()
+    assert TrainBegin is mx.gluon.contrib.estimator.TrainBegin
+    assert isinstance(nd.ones((2, 2)), NDArray) and nd.waitall() is None and mx.nd is nd
+    assert mx.gluon.rnn.rnn_cell.LSTMCell is mx.gluon.rnn.LSTMCell
+    assert mx.optimizer.optimizer.Adam is mx.optimizer.adam.Adam is mx.optimizer.Adam
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "instead"),
+    [
+        ("nd", "broadcast_add", "use np or npx"),
+        ("io", "NDArrayIter", "use gluon.data.DataLoader"),
+        ("profiler", "set_config", "use npx.profile"),
+        ("engine", "bulk", "use npx.jit"),
+        ("callback", "Speedometer", "use a handler of gluon.contrib.estimator"),
+        ("attribute", "AttrScope", "use names of symbols"),
+        ("context", "num_gpu", "did you mean 'num_gpus'"),
+    ],
+)
+def test_what_is_not_here_names_its_replacement(path, name, instead):
+    with pytest.raises(AttributeError, match=instead):
+        getattr(importlib.import_module(f"npcompat.{path}"), name)
+
+
+def test_modules_of_no_path_are_not_found():
+    with pytest.raises(ModuleNotFoundError, match=r"npcompat\.nothing"):
+        importlib.import_module("npcompat.nothing")
+
+
+# --- errors ---------------------------------------------------------------------------------------
+
+
+def raised():
+    """Names of the classes of Python that `raise` statements of the package name."""
+    for file in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Raise) and node.exc is not None:
+                called = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+                if isinstance(called, ast.Name) and hasattr(builtins, called.id):
+                    yield called.id
+
+
+def test_mxnet_error_catches_what_npcompat_raises():
+    from npcompat.base import MXNetError
+
+    from npcompat._internal.support import errors
+
+    found = {getattr(builtins, name) for name in raised()}
+    found = {kind for kind in found if not issubclass(kind, Warning)}
+    found -= {StopIteration, SystemExit}  # the protocol of iterators, the end of a command
+    found |= {
+        kind
+        for kind in vars(errors).values()
+        if isinstance(kind, type) and issubclass(kind, Exception) and not issubclass(kind, Warning)
+    }
+    assert ValueError in found and errors.AutogradError in found
+    assert [kind for kind in found if not issubclass(kind, MXNetError)] == []
+    for wrong in (lambda: np.ones(2) @ np.ones(3), lambda: np.ones(2)[5], lambda: npx.pick(1)):
+        with pytest.raises(MXNetError) as caught:
+            wrong()
+        assert caught.type in (ValueError, IndexError, TypeError)
+
+
+def test_mxnet_error_is_raised_and_inherited_from_as_a_class():
+    from npcompat.base import MXNetError
+
+    with pytest.raises(MXNetError, match="mine"):
+        raise MXNetError("mine")
+
+    class MineError(MXNetError):
+        pass
+
+    assert issubclass(MineError, RuntimeError) and isinstance(MineError("a"), MXNetError)
+    assert type(MXNetError("a")).__name__ == repr(MXNetError) == "MXNetError"
+    try:
+        raise KeyboardInterrupt
+    except MXNetError:
+        pytest.fail("an interruption is no error of npcompat")
+    except KeyboardInterrupt:
+        pass

@@ -7,10 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as onp
 import pytest
 
 import npcompat as mx
-from npcompat import np, npx
+from npcompat import gluon, np, npx
 from npcompat._mxnet_paths import MODULES
 
 PACKAGE = Path(mx.__file__).parent
@@ -158,3 +159,46 @@ def test_mxnet_error_is_raised_and_inherited_from_as_a_class():
         pytest.fail("an interruption is no error of npcompat")
     except KeyboardInterrupt:
         pass
+
+
+# --- arguments ------------------------------------------------------------------------------------
+
+
+def test_grad_req_null_leaves_no_gradient():
+    x = np.ones(2)
+    x.attach_grad()
+    x.attach_grad("null")
+    assert x.grad is None
+    parameter = gluon.Parameter("w", shape=(2,), grad_req="null")
+    parameter.initialize()
+    assert parameter.data().grad is None
+
+
+def test_concatenate_of_a_generator_is_numpys_error():
+    for module in (onp, np):
+        with pytest.raises(TypeError, match="sequence"):
+            module.concatenate(module.ones(2) for _ in range(2))
+
+
+@pytest.mark.parametrize("name", ["resnet18_v1", "mobilenet0.25"])
+def test_networks_take_a_device_without_pretrained_parameters(name):
+    net = gluon.model_zoo.vision.get_model(name, ctx=mx.cpu(), root="nowhere", classes=3)
+    net.initialize(ctx=mx.cpu())
+    assert net(np.zeros((1, 3, 64, 64))).shape == (1, 3)
+    with pytest.raises(NotImplementedError, match="a parameter lives on one device"):
+        gluon.model_zoo.vision.get_model(name, ctx=[mx.cpu(0), mx.gpu(0)])
+
+
+def test_rmsprop_takes_mxnets_older_names():
+    made = mx.optimizer.create("rmsprop", gamma1=0.8, gamma2=0.7, centered=True)
+    assert (made.rho, made.momentum) == (0.8, 0.7)
+
+
+def test_negative_binomial_is_that_of_scipy():
+    from scipy import stats
+
+    mine, its = gluon.probability.NegativeBinomial(3.0, 0.3), stats.nbinom(3, 0.3)
+    onp.testing.assert_allclose(mine.log_prob(np.arange(6)), its.logpmf(onp.arange(6)), rtol=1e-5)
+    onp.testing.assert_allclose([mine.mean, mine.variance], its.stats(), rtol=1e-5)
+    mx.random.seed(1)
+    assert abs(float(mine.sample((20000,)).mean()) - its.mean()) < 0.2

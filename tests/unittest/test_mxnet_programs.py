@@ -11,7 +11,7 @@ import numpy as onp
 import pytest
 
 import npcompat as mx
-from npcompat import gluon, np, npx
+from npcompat import autograd, gluon, np, npx
 from npcompat._mxnet_paths import MODULES
 
 PACKAGE = Path(mx.__file__).parent
@@ -202,3 +202,55 @@ def test_negative_binomial_is_that_of_scipy():
     onp.testing.assert_allclose([mine.mean, mine.variance], its.stats(), rtol=1e-5)
     mx.random.seed(1)
     assert abs(float(mine.sample((20000,)).mean()) - its.mean()) < 0.2
+
+
+# --- recurrent layers -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("cell", "gates"), [("RNNCell", 1), ("GRUCell", 3), ("LSTMCell", 4)])
+def test_cells_infer_shapes_as_layers_of_a_stack(cell, gates):
+    for i, is_bidirect, width in ((0, False, 5), (0, True, 5), (1, False, 3), (1, True, 6)):
+        made = getattr(gluon.rnn, cell)(3)
+        made.infer_shape(i, np.ones((2, 5)), is_bidirect)
+        assert made.i2h_weight.shape == (gates * 3, width)
+
+
+def test_composed_cells_infer_shapes_of_their_parts():
+    stack = gluon.rnn.SequentialRNNCell()
+    both = gluon.rnn.BidirectionalCell(gluon.rnn.GRUCell(3), gluon.rnn.GRUCell(4))
+    projected, last = gluon.rnn.LSTMPCell(8, 2), gluon.rnn.ResidualCell(gluon.rnn.RNNCell(2))
+    stack.add(gluon.rnn.DropoutCell(0.5), both, projected, last)
+    stack.infer_shape(0, np.ones((2, 5)), False)
+    widths = [both.l_cell, both.r_cell, projected, last.base_cell]
+    assert [cell.i2h_weight.shape[1] for cell in widths] == [5, 5, 7, 2]
+    again = gluon.rnn.ResidualCell(gluon.rnn.RNNCell(2))
+    again.infer_shape(1, np.ones((2, 5)), False)
+    assert again.base_cell.i2h_weight.shape == (2, 2)
+
+
+def test_shapes_of_convolutional_cells_are_known():
+    cell = gluon.rnn.Conv1DLSTMCell((3, 10), 2, 3, 3)
+    before = cell.i2h_weight.shape
+    cell.infer_shape(0, np.ones((1, 3, 10)), False)
+    assert cell.i2h_weight.shape == before
+
+
+@pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
+def test_the_fused_parameter_is_read_and_set(kind):
+    layer = getattr(gluon.rnn, kind)(4, num_layers=2, bidirectional=True)
+    assert layer.rnn_param.shape == (-1,)
+    layer.initialize()
+    x = np.random.normal(size=(3, 2, 5))
+    expected = layer(x)
+    vector = layer.rnn_param.data()
+    assert vector.shape == layer.rnn_param.shape and layer.rnn_param.dtype == "float32"
+    layer.rnn_param.set_data(np.zeros_like(vector))
+    assert not layer(x).any()
+    layer.rnn_param.set_data(vector)
+    onp.testing.assert_array_equal(layer(x).asnumpy(), expected.asnumpy())
+    with autograd.record():
+        loss = (layer.rnn_param.data() ** 2).sum()
+    loss.backward()
+    onp.testing.assert_allclose(layer.rnn_param.grad(), 2 * vector, rtol=1e-6)
+    with pytest.raises(ValueError, match="set_data: expected a vector of shape"):
+        layer.rnn_param.set_data(np.ones(3))

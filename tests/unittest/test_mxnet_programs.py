@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import copy
 import importlib
 import subprocess
 import sys
@@ -254,3 +255,46 @@ def test_the_fused_parameter_is_read_and_set(kind):
     onp.testing.assert_allclose(layer.rnn_param.grad(), 2 * vector, rtol=1e-6)
     with pytest.raises(ValueError, match="set_data: expected a vector of shape"):
         layer.rnn_param.set_data(np.ones(3))
+
+
+# --- blocks ---------------------------------------------------------------------------------------
+
+
+class Old(gluon.HybridBlock):
+    """A block as programs for MXNet 1 write it."""
+
+    def __init__(self, units, **kwargs):
+        super().__init__(**kwargs)
+        self.weight = self.params.get("weight", shape=(units,), init="ones")
+
+    def forward(self, x):
+        return x * self.weight.data()
+
+
+def test_blocks_take_a_prefix_and_parameters_to_share():
+    first = Old(3, prefix="first_")
+    second = Old(3, prefix="second_", params=first.params)
+    assert (first.name, second.name, Old(3).name) == ("first", "second", "old")
+    assert second.weight is first.weight and list(second.collect_params()) == ["weight"]
+    assert Old(3).weight is not first.weight
+    first.initialize()
+    first.weight.set_data(np.array([1.0, 2.0, 3.0]))
+    second.hybridize()
+    assert second(np.ones(3)).tolist() == [1, 2, 3]
+    assert gluon.nn.HybridSequential(prefix="features_").name == "features"
+    with pytest.raises(TypeError, match="prefix: expected a str"):
+        Old(3, prefix=1)
+    with pytest.raises(TypeError, match="shared: expected a ParameterDict"):
+        Old(3, params={})
+
+
+def test_a_block_may_have_an_attribute_or_a_child_called_name():
+    class Named(gluon.Block):
+        def __init__(self, name):
+            super().__init__()
+            self.name = name
+
+    child = gluon.nn.Dense(2, in_units=2)
+    assert Named("mine").name == "mine"
+    assert Named(child).name is child and "name.weight" in Named(child).collect_params()
+    assert copy.deepcopy(Old(2, prefix="a_")).name == "a"

@@ -3,7 +3,7 @@
     from npcompat import autograd, gluon, np, npx
 
 Subpackages for learning (`gluon`, `init`, `optimizer`, ...), `image`, `ops` and `symbol` are
-imported at their first use.
+imported at their first use, and so are modules under MXNet's paths (`nd`, `base`, `context`, ...).
 """
 
 import gc
@@ -17,6 +17,7 @@ _COLLECTS = gc.isenabled()
 gc.disable()
 try:
     from npcompat._internal import wiring
+    from npcompat._internal.support import old_paths
 
     wiring.connect_core()
     from npcompat import autograd, numpy, numpy_extension
@@ -68,6 +69,8 @@ try:
     from npcompat._version import __version__  # written when the package is built
 except ImportError:
     __version__ = "0+unbuilt"
+old_paths.install()
+_old_path = old_paths.names_of(__name__)
 sys.modules["npcompat.util"] = util  # MXNet's name; makes `import npcompat.util` work
 _LATER = {
     "amp": "amp",
@@ -124,4 +127,4 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _LATER:
         return importlib.import_module(f"npcompat.{_LATER[name]}")
-    raise AttributeError(f"module 'npcompat' has no attribute {name!r}")
+    return _old_path(name)

@@ -6,7 +6,7 @@ import os
 import re
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, overload
 
 import numpy as onp
 
@@ -32,6 +32,22 @@ from npcompat.numpy._typing import DTypeLike
 _Self = TypeVar("_Self", bound="Block")
 
 
+class _Name:
+    """Name of a block; a subclass may have an attribute or a child of this name instead."""
+
+    @overload
+    def __get__(self, block: None, owner: type) -> "_Name": ...
+
+    @overload
+    def __get__(self, block: "Block", owner: type) -> str: ...
+
+    def __get__(self, block: "Block | None", owner: type) -> "_Name | str":
+        if block is None:
+            return self
+        given: str = block.__dict__.get("_given_prefix", "")
+        return given.removesuffix("_") or owner.__name__.lower()
+
+
 class Block(Structured, Hooked):
     """Block: a layer, or a tree of layers.
 
@@ -50,11 +66,24 @@ class Block(Structured, Hooked):
 
     A block with parameters whose shape depends on the input also defines `infer_shape(self,
     *inputs)`.
+
+    Parameters
+    ----------
+    prefix : str, optional
+        The name, followed by an underscore; names of parameters do not depend on it.
+    params : ParameterDict, optional
+        Parameters of another block, which `self.params.get(name)` finds and shares.
+
+    Examples
+    --------
+    >>> gluon.Block(prefix="encoder_").name, nn.Dense(2).name
+    ('encoder', 'dense')
     """
 
     _untracked: ClassVar[frozenset[str]] = frozenset(
         (
-            "_active", "_buckets", "_compiled", "_loops", "_forward_hooks", "_forward_pre_hooks",
+            "_active", "_buckets", "_compiled", "_forward_hooks", "_forward_pre_hooks",
+            "_given_prefix", "_loops",
             "_op_hooks", "_order", "_parents", "_reg_params", "_watched",
         )
     )  # fmt: skip
@@ -64,11 +93,16 @@ class Block(Structured, Hooked):
     _order: dict[str, None]
     _parents: "weakref.WeakSet[Block]"
 
-    def __init__(self) -> None:
+    name = _Name()
+
+    def __init__(self, *, prefix: str | None = None, params: ParameterDict | None = None) -> None:
+        if prefix is not None and not isinstance(prefix, str):
+            raise TypeError(f"{type(self).__name__}: prefix: expected a str, got {prefix!r}")
         state: dict[str, Any] = {
             "_children": {},
             "_order": {},
-            "_reg_params": ParameterDict(),
+            "_given_prefix": prefix or "",
+            "_reg_params": ParameterDict(shared=params),
             "_forward_hooks": {},
             "_forward_pre_hooks": {},
             "_op_hooks": {},
@@ -536,8 +570,8 @@ class HybridBlock(Exported, Block):
     _loops: str | None
     _watched: Watch | None
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *, prefix: str | None = None, params: ParameterDict | None = None) -> None:
+        super().__init__(prefix=prefix, params=params)
         self.__dict__.update(
             _active=False, _remat=False, _buckets=None, _compiled=None, _watched=None, _loops=None
         )

@@ -69,12 +69,13 @@ def split_data(
     batch_axis : int
         The axis to cut.
     even_split : bool
-        Whether parts must be of equal size; if not, some may have one element more than others.
+        Whether parts must be of equal size; if not, the first ones may have one element more than
+        others, and parts may be empty.
 
     Raises
     ------
     ValueError
-        If the batch is too small, or can't be cut evenly.
+        If the batch can't be cut evenly, and must be.
 
     Examples
     --------
@@ -83,17 +84,13 @@ def split_data(
     """
     data = asarray(data)
     size = data.shape[batch_axis]
-    if size < num_slice:
-        raise ValueError(
-            f"split_data: {size} elements along axis {batch_axis} can't be cut into {num_slice} "
-            "parts"
-        )
     if even_split and size % num_slice:
         raise ValueError(
             f"split_data: {size} elements along axis {batch_axis} can't be cut into {num_slice} "
             "equal parts; pass even_split=False"
         )
-    ends = [size * (i + 1) // num_slice for i in range(num_slice)]
+    length, longer = divmod(size, num_slice)
+    ends = [length * i + min(i, longer) for i in range(1, num_slice + 1)]
     before: tuple[slice, ...] = (slice(None),) * (batch_axis % data.ndim)
     return [
         data[(*before, slice(begin, end))] for begin, end in zip([0, *ends], ends, strict=False)

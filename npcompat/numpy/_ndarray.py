@@ -402,15 +402,18 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         Parameters
         ----------
         grad_req : {'write', 'add', 'null'}
-            Effect of each backward: replace the gradient, add to it, or leave it alone.
+            Effect of each backward: replace the gradient, or add to it. With 'null' the array is no
+            variable, and `grad` is None.
         stype : None
             Sparse storage is not supported.
         """
         if stype is not None:
             raise NotImplementedError("attach_grad(stype=...): gradients are dense")
-        zeros: ndarray = handles.wrap(
-            value_on_same_device(handles.read(self).payload, onp.zeros(self.shape, self.dtype))
-        )
+        zeros: ndarray | None = None
+        if grad_req != "null":
+            zeros = handles.wrap(
+                value_on_same_device(handles.read(self).payload, onp.zeros(self.shape, self.dtype))
+            )
         tape.attach_leaf(self, zeros, grad_req)
 
     @property

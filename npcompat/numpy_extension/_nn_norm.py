@@ -237,6 +237,11 @@ def _batch_norm_predict(
     )
 
 
+def _reciprocal(variance: Any, eps: float) -> Any:
+    """Return the reciprocal standard deviation of an array or a symbol."""
+    return (variance + eps) ** -0.5
+
+
 @overload
 def batch_norm(
     x: ArrayLike,
@@ -314,7 +319,7 @@ def batch_norm(
     use_global_stats : bool
         Whether the running statistics are used (and kept) in training too.
     output_mean_var : bool
-        Whether the mean and the variance that were used are returned too.
+        Whether the mean that was used is returned too, and `1 / sqrt(variance + eps)`.
     axis : int
         The axis of the channels.
     cudnn_off
@@ -325,7 +330,8 @@ def batch_norm(
     Returns
     -------
     ndarray, or tuple of three
-        The normalized batch; with `output_mean_var` also mean and variance.
+        The normalized batch; with `output_mean_var` also the mean and the reciprocal standard
+        deviation, as in MXNet.
 
     Examples
     --------
@@ -349,7 +355,7 @@ def batch_norm(
             (x, gamma, beta, running_mean, running_var),
             (attrs[0], attrs[2], attrs[3]),
         )
-        return (y, running_mean, running_var) if output_mean_var else y
+        return (y, running_mean, _reciprocal(running_var, eps)) if output_mean_var else y
     for what, running in (("running_mean", running_mean), ("running_var", running_var)):
         if not isinstance(running, Handle):
             raise TypeError(
@@ -363,7 +369,8 @@ def batch_norm(
         if type(running) is not late_bound.symbol:  # a symbol's dtype may be unknown
             moved = moved.astype(running.dtype, copy=False)
         writes.write(running, detached(handles.read(moved)))
-    return results[:3] if output_mean_var else results[0]
+    y, mean, variance = results[:3]
+    return (y, mean, _reciprocal(variance, eps)) if output_mean_var else y
 
 
 def sync_batch_norm(

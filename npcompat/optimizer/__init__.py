@@ -1,5 +1,6 @@
 """Optimizers under MXNet's names, on optax's update rules."""
 
+from npcompat._internal.support import old_paths
 from npcompat.optimizer import _adaptive, _descent, _layerwise, _optax, _optimizer, _rules
 from npcompat.optimizer._adaptive import *
 from npcompat.optimizer._descent import *
@@ -15,3 +16,5 @@ __all__ += _layerwise.__all__
 __all__ += _optax.__all__
 __all__ += _optimizer.__all__
 __all__ += _rules.__all__
+
+__getattr__ = old_paths.names_of(__name__)

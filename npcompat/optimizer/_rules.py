@@ -206,6 +206,8 @@ class RMSProp(Optimizer):
         Not supported: anything but None raises NotImplementedError.
     use_fused_step
         A hint to MXNet's implementation, without effect.
+    gamma1, gamma2 : float, optional
+        `rho` and `momentum` by their names in MXNet 1.
     **kwargs
         As for `Optimizer`.
     """
@@ -221,10 +223,14 @@ class RMSProp(Optimizer):
         centered: bool = False,
         clip_weights: float | None = None,
         use_fused_step: bool = True,
+        *,
+        gamma1: float | None = None,
+        gamma2: float | None = None,
         **kwargs: Any,
     ) -> None:
         if clip_weights is not None:
             raise NotImplementedError("RMSProp(clip_weights=...) is not supported")
+        rho, momentum = rho if gamma1 is None else gamma1, momentum if gamma2 is None else gamma2
         super().__init__(learning_rate=learning_rate, **kwargs)
         self.rho, self.momentum, self.epsilon, self.centered = (
             float(rho),

@@ -309,14 +309,16 @@ def test_clip_global_norm_and_split_and_load():
     parts = gluon.utils.split_and_load(
         onp.arange(10).reshape(5, 2), [npx.cpu(), "cpu(0)"], even_split=False
     )
-    assert [p.shape for p in parts] == [(2, 2), (3, 2)]
+    assert [p.shape for p in parts] == [(3, 2), (2, 2)]
     assert [p.shape for p in gluon.utils.split_data(np.zeros((2, 6)), 3, batch_axis=1)] == [
         (2, 2)
     ] * 3
     with pytest.raises(ValueError, match="can't be cut into 3 equal parts"):
         gluon.utils.split_data(np.zeros(4), 3)
-    with pytest.raises(ValueError, match="can't be cut into 3 parts"):
+    with pytest.raises(ValueError, match="can't be cut into 3 equal parts"):
         gluon.utils.split_data(np.zeros(2), 3)
+    parts = gluon.utils.split_data(np.arange(5), 7, even_split=False)
+    assert [p.tolist() for p in parts] == [[0], [1], [2], [3], [4], [], []]
 
 
 def test_download_keeps_a_file_that_is_there(tmp_path):

@@ -431,6 +431,9 @@ def test_batch_norm_options(backend):
         )
         npx.batch_norm(x, np.ones(2), np.zeros(2), m, v, use_global_stats=True)
     onp.testing.assert_allclose(m.asnumpy(), x.asnumpy().mean(0), rtol=1e-5, atol=1e-6)
+    onp.testing.assert_allclose(v.asnumpy(), (x.asnumpy().var(0) + 1e-3) ** -0.5, rtol=1e-4)
+    stated = npx.batch_norm(x, m, m, np.zeros(2), np.array([3.0, 0.0]), 1.0, output_mean_var=True)
+    onp.testing.assert_allclose(stated[2], [0.5, 1.0])
     assert abs(y.asnumpy().std() - 1) < 0.01, "fix_gamma leaves gamma out"
     half = npx.batch_norm(x.astype("float16"), np.ones(2), np.zeros(2), mean, variance)
     assert half.dtype == "float16" and mean.dtype == "float32"

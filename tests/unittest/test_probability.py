@@ -53,8 +53,8 @@ CASES = {
     "Binomial, logit": (lambda f: mgp.Binomial(f(N), logit=f(LOGIT)), stats.binom(N, P), "icdf entropy"),
     "Geometric": (lambda f: mgp.Geometric(f(P)), stats.geom(P, loc=-1), "icdf"),
     "Geometric, logit": (lambda f: mgp.Geometric(logit=f(LOGIT)), stats.geom(P, loc=-1), "icdf"),
-    "NegativeBinomial": (lambda f: mgp.NegativeBinomial(f(N), f(P)), stats.nbinom(N, 1 - P), "icdf entropy"),
-    "NegativeBinomial, logit": (lambda f: mgp.NegativeBinomial(f(N), logit=f(LOGIT)), stats.nbinom(N, 1 - P), "icdf entropy"),
+    "NegativeBinomial": (lambda f: mgp.NegativeBinomial(f(N), f(P)), stats.nbinom(N, P), "icdf entropy"),
+    "NegativeBinomial, logit": (lambda f: mgp.NegativeBinomial(f(N), logit=f(LOGIT)), stats.nbinom(N, P), "icdf entropy"),
     "Poisson": (lambda f: mgp.Poisson(f(A)), stats.poisson(A), "icdf entropy"),
 }  # fmt: skip
 LEVELS = onp.array([1e-5, 0.02, 0.4, 0.9, 0.9999])

@@ -140,7 +140,7 @@ DISCRETE = {
     "Bernoulli": (mgp.Bernoulli(0.3), mgp.Bernoulli(logit=1.0), stats.bernoulli(0.3), stats.bernoulli(1 / (1 + onp.exp(-1)))),
     "Binomial": (mgp.Binomial(5, 0.3), mgp.Binomial(5, 0.6), stats.binom(5, 0.3), stats.binom(5, 0.6)),
     "Geometric": (mgp.Geometric(0.3), mgp.Geometric(logit=1.0), stats.geom(0.3, -1), stats.geom(1 / (1 + onp.exp(-1)), -1)),
-    "NegativeBinomial": (mgp.NegativeBinomial(2.5, 0.3), mgp.NegativeBinomial(2.5, 0.6), stats.nbinom(2.5, 0.7), stats.nbinom(2.5, 0.4)),
+    "NegativeBinomial": (mgp.NegativeBinomial(2.5, 0.3), mgp.NegativeBinomial(2.5, 0.6), stats.nbinom(2.5, 0.3), stats.nbinom(2.5, 0.6)),
     "Poisson": (mgp.Poisson(3.0), mgp.Poisson(1.5), stats.poisson(3), stats.poisson(1.5)),
 }  # fmt: skip
 

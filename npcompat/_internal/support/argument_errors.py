@@ -10,18 +10,18 @@ from typing import Any
 def unknown(owner: str, name: str, known: Iterable[str]) -> TypeError:
     """Return the error for an unknown argument, which suggests a known one."""
     names = list(known)
-    meant = _meant(name, names)
+    meant = closest(name, names)
     question = f"; did you mean {meant!r}?" if meant else "."
     return TypeError(
         f"{owner}: there is no argument {name!r}{question} There are {', '.join(names)}"
     )
 
 
-def _meant(name: str, known: list[str]) -> str | None:
+def closest(name: str, known: list[str]) -> str | None:
     """Return the known name that another one abbreviates, or is spelled like."""
     lower = name.lower()
     initials = [
-        k for k in known if "_" in k and "".join([word[0] for word in k.split("_")]) == lower
+        k for k in known if "_" in k and "".join([word[:1] for word in k.split("_")]) == lower
     ]
     longer = [k for k in known if len(lower) > 1 and (k.startswith(lower) or lower.startswith(k))]
     found = initials or difflib.get_close_matches(lower, known, 1, 0.7) or longer
@@ -61,4 +61,4 @@ def number(owner: str, name: str, given: Any) -> float:
         raise TypeError(f"{owner}: {name}: expected a number, got {given!r}") from None
 
 
-__all__ = ["count", "number", "of_constructors", "unknown"]
+__all__ = ["closest", "count", "number", "of_constructors", "unknown"]

@@ -1,5 +1,6 @@
 """Datasets, samplers, and the loader that makes batches of them."""
 
+from npcompat._internal.support import old_paths
 from npcompat.gluon.data import batchify, vision
 from npcompat.gluon.data._dataset import ArrayDataset, Dataset, RecordFileDataset, SimpleDataset
 from npcompat.gluon.data._grain import GrainLoader
@@ -29,3 +30,5 @@ __all__ = [
     "batchify",
     "vision",
 ]
+
+__getattr__ = old_paths.names_of(__name__)

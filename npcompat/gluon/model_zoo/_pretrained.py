@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any, TypeVar
 
-from npcompat.gluon._parameter import one_of
+from npcompat.gluon._parameter import one_of, single_device
 from npcompat.gluon.block import HybridBlock
 
 _Net = TypeVar("_Net", bound=HybridBlock)
@@ -29,7 +29,7 @@ def completed(
     pretrained : bool
         Whether to read a file.
     device, ctx : Device or str, optional
-        Device of the parameters.
+        Device of the pretrained parameters; others are placed by `initialize`.
     root : path, optional
         The folder; `$MXNET_HOME/models`, or `~/.mxnet/models`, if not given.
 
@@ -38,14 +38,9 @@ def completed(
     FileNotFoundError
         If there is none; the message says where to put it.
     """
-    chosen = one_of(device, ctx, name)
+    chosen = single_device(one_of(device, ctx, name), name)
     if pretrained:
         net.load_parameters(found(name, root), device=chosen)
-    elif chosen is not None:
-        raise ValueError(
-            f"{name}: device is where pretrained parameters are placed; without them, give it to "
-            "initialize()"
-        )
     return net
 
 

@@ -1,5 +1,6 @@
 """Neural network layers."""
 
+from npcompat._internal.support import old_paths
 from npcompat.gluon.block import Block, HybridBlock
 from npcompat.gluon.nn import (
     _activations,
@@ -33,3 +34,5 @@ __all__ += _deformable.__all__
 __all__ += _normalization.__all__
 __all__ += _pixels.__all__
 __all__ += _transposed_convolution.__all__
+
+__getattr__ = old_paths.names_of(__name__)

@@ -1,5 +1,6 @@
 """Recurrent neural networks: layers over whole sequences, and cells for one step."""
 
+from npcompat._internal.support import old_paths
 from npcompat.gluon.rnn._cell import HybridRecurrentCell, RecurrentCell
 from npcompat.gluon.rnn._cells import GRUCell, LSTMCell, LSTMPCell, RNNCell
 from npcompat.gluon.rnn._combined import (
@@ -55,3 +56,5 @@ __all__ = [
     "VariationalDropoutCell",
     "ZoneoutCell",
 ]
+
+__getattr__ = old_paths.names_of(__name__)

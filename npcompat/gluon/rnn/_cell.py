@@ -149,6 +149,41 @@ class RecurrentCell(Block):
         ]
         return masked(outputs, lengths), last
 
+    def infer_shape(self, *args: Any) -> None:
+        """Infer the number of features: from a call's inputs, or as a layer of a stack.
+
+        Parameters
+        ----------
+        *args
+            The inputs and states of a call; or MXNet's `i, x, is_bidirect`: the position of the
+            cell in a stack of cells of its size, the input of the stack, and whether each layer
+            of it has two directions.
+
+        Examples
+        --------
+        >>> cell = gluon.rnn.GRUCell(4)
+        >>> cell.infer_shape(1, np.ones((2, 3)), True)
+        >>> cell
+        GRUCell(8 -> 4)
+        """
+        if args and isinstance(args[0], int):
+            i, x, is_bidirect = args
+            own = self._width() * (2 if is_bidirect else 1)
+            self._infer_from(x.shape[-1] if i == 0 else own)
+        else:
+            self._infer_from_call(*args)
+
+    def _infer_from_call(self, *args: Any) -> None:
+        super().infer_shape(*args)
+
+    def _width(self) -> int:
+        """Return the number of features of the output; 0 for that of the input."""
+        return 0
+
+    def _infer_from(self, width: int) -> int:
+        """Infer shapes from the number of features of the input; return that of the output."""
+        return self._width() or width
+
     def forward(self, inputs: Any, states: States) -> tuple[Any, States]:
         """Compute one step: the output and the next states."""
         raise NotImplementedError(

@@ -41,9 +41,15 @@ class _DenseCell(GatedCell):
             for _ in range(self._kept)
         ]
 
-    def infer_shape(self, inputs: Any, *args: Any) -> None:
-        """Infer the number of features from the input."""
-        self.i2h_weight.shape = (self._gates * self._hidden_size, inputs.shape[-1])
+    def _infer_from_call(self, *args: Any) -> None:
+        self._infer_from(args[0].shape[-1])
+
+    def _width(self) -> int:
+        return self._output_size
+
+    def _infer_from(self, width: int) -> int:
+        self.i2h_weight.shape = (self._gates * self._hidden_size, width)
+        return self._output_size
 
     def _from_input(self, inputs: Any) -> Any:
         return npx.fully_connected(

@@ -29,6 +29,15 @@ class _Cells(RecurrentCell):
             state for cell in self._parts for state in cell.begin_state(batch_size, func, **kwargs)
         ]
 
+    def _width(self) -> int:
+        widths = [cell._width() for cell in self._parts]
+        return next((width for width in reversed(widths) if width), 0)
+
+    def _infer_from(self, width: int) -> int:
+        for cell in self._parts:
+            width = cell._infer_from(width)
+        return width
+
     def _each(self, states: States) -> Iterator[tuple[RecurrentCell, States]]:
         """Iterate over the cells with their states."""
         cells = self._parts
@@ -131,6 +140,12 @@ class BidirectionalCell(_Cells, HybridRecurrentCell):
     def __init__(self, l_cell: RecurrentCell, r_cell: RecurrentCell) -> None:
         super().__init__()
         self.l_cell, self.r_cell = l_cell, r_cell
+
+    def _width(self) -> int:
+        return self.l_cell._width()
+
+    def _infer_from(self, width: int) -> int:
+        return self.l_cell._infer_from(width) + self.r_cell._infer_from(width)
 
     def forward(self, inputs: Any, states: States) -> tuple[Any, States]:
         """Raise NotImplementedError, since a step depends on later ones."""

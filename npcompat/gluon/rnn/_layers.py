@@ -1,6 +1,7 @@
 """Recurrent layers over whole sequences."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import npcompat.numpy as np
@@ -10,6 +11,66 @@ from npcompat.gluon.parameter import Parameter
 from npcompat.gluon.rnn._sequences import axis_of_time
 from npcompat.numpy._typing import DTypeLike
 from npcompat.numpy_extension._nn_recurrent import Clip, Network, state_bounds
+
+
+class FusedParameter:
+    """Parameters of a recurrent layer as one vector, in the order of `npx.rnn`.
+
+    Parameters
+    ----------
+    name : str
+        Name for errors.
+    parts : sequence of Parameter
+        The parameters.
+    """
+
+    __slots__ = ("_parts", "name")
+
+    def __init__(self, name: str, parts: Sequence[Parameter]) -> None:
+        self.name, self._parts = name, tuple(parts)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape: the number of elements, -1 if it is not known."""
+        if not all([part.shape_is_known for part in self._parts]):
+            return (-1,)
+        return (sum([math.prod(part.shape or ()) for part in self._parts]),)
+
+    @property
+    def dtype(self) -> Any:
+        """Dtype of the parameters."""
+        return self._parts[0].dtype
+
+    def data(self) -> Any:
+        """Return the values, in one new array; gradients lead to the parts."""
+        return np.concatenate([part.data().reshape(-1) for part in self._parts])
+
+    def grad(self) -> Any:
+        """Return the gradients, in one new array."""
+        return np.concatenate([part.grad().reshape(-1) for part in self._parts])
+
+    def set_data(self, data: Any) -> None:
+        """Set the values of all parts.
+
+        Parameters
+        ----------
+        data : array_like
+            A vector of the shape of the parameter.
+        """
+        data = np.asarray(data)
+        if data.shape != self.shape:
+            raise ValueError(
+                f"{self.name}.set_data: expected a vector of shape {self.shape}, got {data.shape}"
+            )
+        begin = 0
+        for part in self._parts:
+            shape = part.shape or ()
+            end = begin + math.prod(shape)
+            part.set_data(data[begin:end].reshape(shape))
+            begin = end
+
+    def __repr__(self) -> str:
+        return f"FusedParameter {self.name} (shape={self.shape}, dtype={self.dtype})"
 
 
 class _RecurrentLayer(HybridBlock):
@@ -49,6 +110,20 @@ class _RecurrentLayer(HybridBlock):
                 parameter,
                 Parameter(parameter, shape=shape, init=init, dtype=dtype, allow_deferred_init=True),
             )
+
+    @property
+    def rnn_param(self) -> FusedParameter:
+        """All parameters as one vector, as MXNet keeps them: it can be read and set.
+
+        Examples
+        --------
+        >>> layer = gluon.rnn.GRU(2, input_size=3)
+        >>> layer.initialize()
+        >>> layer.rnn_param.set_data(np.ones(layer.rnn_param.shape))
+        >>> layer.rnn_param.shape, layer.l0_i2h_bias.data()
+        ((42,), array([1., 1., 1., 1., 1., 1.]))
+        """
+        return FusedParameter("rnn_param", [self._reg_params[name] for name in self._names])
 
     def infer_shape(self, inputs: Any, *args: Any) -> None:
         """Infer the number of features from the input."""

@@ -81,6 +81,12 @@ class ModifierCell(HybridRecurrentCell):
         """Parameters of the base cell."""
         return self.base_cell.params
 
+    def _width(self) -> int:
+        return self.base_cell._width()
+
+    def _infer_from(self, width: int) -> int:
+        return self.base_cell._infer_from(width)
+
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
         """Describe the states of the base cell."""
         return self.base_cell.state_info(batch_size)

@@ -1,5 +1,6 @@
 """Estimator: a training and evaluation loop with event handlers."""
 
+from npcompat._internal.support import old_paths
 from npcompat.gluon.contrib.estimator._batch_processor import BatchProcessor
 from npcompat.gluon.contrib.estimator._checkpoints import CheckpointHandler, EarlyStoppingHandler
 from npcompat.gluon.contrib.estimator._estimator import Estimator
@@ -38,3 +39,5 @@ __all__ = [
     "TrainEnd",
     "ValidationHandler",
 ]
+
+__getattr__ = old_paths.names_of(__name__)

@@ -7,6 +7,7 @@ are RGB in [0, 1], normalized with means (0.485, 0.456, 0.406) and standard devi
 
 from typing import Any
 
+from npcompat._internal.support import old_paths
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.model_zoo.vision import (
     _alexnet,
@@ -75,3 +76,5 @@ def get_model(name: str, **kwargs: Any) -> HybridBlock:
 __all__ = ["get_model"]
 for _module in _MODULES:
     __all__ += _module.__all__
+
+__getattr__ = old_paths.names_of(__name__)

@@ -256,12 +256,14 @@ class Geometric(_Trials):
 
 
 class NegativeBinomial(_Trials):
-    """Negative binomial distribution, of the number of successes before the n-th failure.
+    """Negative binomial distribution, of the number of failures before the n-th success.
+
+    It is `scipy.stats.nbinom(n, prob)`.
 
     Parameters
     ----------
     n : array_like
-        Number of failures; it need not be whole.
+        Number of successes; it need not be whole.
     prob : array_like, optional
         Probability of a success.
     logit : array_like, optional
@@ -272,7 +274,7 @@ class NegativeBinomial(_Trials):
     Examples
     --------
     >>> float(gluon.probability.NegativeBinomial(6, 0.25).mean)
-    2.0
+    18.0
     """
 
     arg_constraints: ClassVar = {"n": NonNegative(), **_Trials.arg_constraints}
@@ -289,7 +291,8 @@ class NegativeBinomial(_Trials):
         super().__init__(event_dim=0, validate_args=validate_args)
 
     def _odds(self) -> Any:
-        return np.exp(self.logit) if "logit" in self._given else self.prob / (1 - self.prob)
+        """Odds of a failure."""
+        return np.exp(-self.logit) if "logit" in self._given else self._failure() / self.prob
 
     def _draw(self, shape: tuple[int, ...]) -> Any:
         rate = np.random.gamma(self.n, 1.0, shape, dtype=self._dtype) * self._odds()
@@ -302,14 +305,14 @@ class NegativeBinomial(_Trials):
         certain = (self.n == 0) & (k == 0)
         n = np.where(certain, 1, self.n)
         log_prob = (
-            npx.gammaln(n + k) - npx.gammaln(k + 1) - npx.gammaln(n) + self._log_trials(k, self.n)
+            npx.gammaln(n + k) - npx.gammaln(k + 1) - npx.gammaln(n) + self._log_trials(self.n, k)
         )
         return np.where(value >= 0, log_prob, -np.inf)
 
     def cdf(self, value: ArrayLike) -> ndarray:
         """Cumulative distribution function (CDF); not differentiable."""
         k = np.floor(self._value(value))
-        below = npx.betainc(self.n, np.maximum(k, 0) + 1, self._failure())
+        below = npx.betainc(self.n, np.maximum(k, 0) + 1, self.prob)
         return np.where(k >= 0, below, 0)
 
     @property
@@ -320,7 +323,7 @@ class NegativeBinomial(_Trials):
     @property
     def variance(self) -> ndarray:
         """Variance."""
-        return self._full(self.n * self._odds() / self._failure())
+        return self._full(self.n * self._odds() / self.prob)
 
 
 class Poisson(ExponentialFamily):

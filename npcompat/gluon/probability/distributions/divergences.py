@@ -186,7 +186,7 @@ def _kl_geometric_geometric(p: Geometric, q: Geometric) -> Any:
 
 @register_kl(NegativeBinomial, NegativeBinomial)
 def _kl_negative_binomial_negative_binomial(p: NegativeBinomial, q: NegativeBinomial) -> Any:
-    divergence = p._log_trials(p.mean, p.n) - q._log_trials(p.mean, p.n)
+    divergence = p._log_trials(p.n, p.mean) - q._log_trials(p.n, p.mean)
     return np.where(p.n == q.n, divergence, np.nan)
 
 

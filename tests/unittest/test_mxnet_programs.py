@@ -137,7 +137,7 @@ def test_mxnet_error_catches_what_npcompat_raises():
     }
     assert ValueError in found and errors.AutogradError in found
     assert [kind for kind in found if not issubclass(kind, MXNetError)] == []
-    for wrong in (lambda: np.ones(2) @ np.ones(3), lambda: np.ones(2)[5], lambda: npx.pick(1)):
+    for wrong in (lambda: np.ones(2) @ np.ones(3), lambda: np.ones(2)[5], lambda: npx.pick(*[1])):
         with pytest.raises(MXNetError) as caught:
             wrong()
         assert caught.type in (ValueError, IndexError, TypeError)

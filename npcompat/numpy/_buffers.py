@@ -28,7 +28,10 @@ def strided(x: Any, wanted: onp.ndarray[Any, Any], writeable: bool = True) -> An
         )
     size = memory.dtype.itemsize
     if not memory.flags.c_contiguous:
-        root = _as_in_memory(root, memory)
+        ordered = _as_in_memory(root, memory)
+        if ordered is None:
+            return _among_gaps(x, root, memory, wanted, writeable)
+        root = ordered
         memory = handles.layout(root)
     # Strides of axes of length 1 are never used.
     steps = [
@@ -48,15 +51,67 @@ def strided(x: Any, wanted: onp.ndarray[Any, Any], writeable: bool = True) -> An
 
 
 def _as_in_memory(root: Any, memory: onp.ndarray[Any, Any]) -> Any:
-    """Return the view of an array whose elements lie in C order, or fail if there is none."""
+    """Return the view of an array whose elements lie in C order; None if there is none."""
     upwards = tuple(slice(None, None, -1 if s < 0 else 1) for s in memory.strides)
     axes = axes_as_in_memory(memory)
     if not memory[upwards].transpose(axes).flags.c_contiguous:
-        raise NotImplementedError(
-            "as_strided: the array that owns the memory must fill it without gaps; copy it first"
-        )
+        return None
     ordered = root[upwards] if any([s < 0 for s in memory.strides]) else root
     return lens.view(ordered, lens.transpose(tuple(axes)))
+
+
+def _among_gaps(
+    x: Any, root: Any, memory: onp.ndarray[Any, Any], wanted: onp.ndarray[Any, Any], writeable: bool
+) -> Any:
+    """Build the strided view of an array that leaves gaps in its memory, or fail.
+
+    It has a stand-in layout, in which each element is found by its number.
+    """
+    size = memory.dtype.itemsize
+    low, high = onp.lib.array_utils.byte_bounds(memory)
+    strides = (*memory.strides, *wanted.strides, wanted.ctypes.data - low)
+    if (
+        handles.current_array(root) is None
+        and memory.dtype == wanted.dtype
+        and wanted.size
+        and not any([s % size for s in strides])
+    ):
+        cells = onp.full((high - low) // size, -1)
+
+        def numbers(array: onp.ndarray[Any, Any]) -> onp.ndarray[Any, Any]:
+            start = (array.ctypes.data - low) // size * cells.itemsize
+            return onp.ndarray(
+                array.shape,
+                cells.dtype,
+                cells,
+                start,
+                [s // size * cells.itemsize for s in array.strides],
+            )
+
+        numbers(memory)[...] = onp.arange(memory.size).reshape(memory.shape)
+        found = numbers(wanted)
+        first = found[(0,) * found.ndim]
+        steps = [
+            int(found[(*[0] * i, 1, *[0] * (found.ndim - i - 1))] - first) if n > 1 else 0
+            for i, n in enumerate(found.shape)
+        ]
+        regular = sum(
+            [
+                step * i
+                for step, i in zip(steps, onp.indices(found.shape, sparse=True), strict=True)
+            ],
+            first,
+        )
+        if found.min() >= 0 and (found == regular).all():
+            view = lens.plain_view(root, lens.strided(wanted.shape, tuple(steps), int(first)))
+            if not (
+                writeable and x.flags.writeable and not lens.overlapping(wanted.shape, tuple(steps))
+            ):
+                extra(view).readonly = True
+            return view
+    raise NotImplementedError(
+        "as_strided: the array that owns the memory must fill it without gaps; copy it first"
+    )
 
 
 def _by_bytes(root: Any, wanted: onp.ndarray[Any, Any], steps: list[int], offset: int) -> Any:

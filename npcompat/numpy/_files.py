@@ -78,7 +78,9 @@ class NpzFile(Mapping[str, Any]):
                 if entry.read(6) != onp.lib.format.MAGIC_PREFIX:
                     return
             with archive.open(name) as entry:
-                shape, _, dtype = npy_header.read(entry, self._numpys.max_header_size)
+                shape, _, dtype = npy_header.read(
+                    entry, 2**64 if self._numpys.allow_pickle else self._numpys.max_header_size
+                )
                 npy_header.check(shape, dtype, archive.getinfo(name).file_size)
 
     def __iter__(self) -> Iterator[str]:
@@ -174,7 +176,7 @@ def load(
     """
     with _loading(file):
         if mmap_mode is None:
-            _check_header(file, max_header_size)
+            _check_header(file, 2**64 if allow_pickle else max_header_size)
         found: Any = onp.load(
             file,
             mmap_mode,

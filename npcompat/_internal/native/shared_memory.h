@@ -163,6 +163,11 @@ get_buffer(PyObject *handle, Py_buffer *view, int flags)
     if (made == NULL) {
         return -1;
     }
+    if (TYPE_NUMBER(made) == NPY_VOID) { /* NumPy itself does not read all formats that it writes of these */
+        Py_DECREF(made);
+        PyErr_SetString(PyExc_BufferError, "an array of records has no buffer that everybody can read; use numpy.asarray");
+        return -1;
+    }
     failed = PyObject_GetBuffer(made, view, flags); /* which keeps the NumPy array, and so the memory */
     Py_DECREF(made);
     return failed;

@@ -70,18 +70,29 @@ def _vjp(
     return outs, vjp
 
 
-def _fill(outs: Any, cotangents: Sequence[Any]) -> Any:
-    """Cotangents in the structure and dtypes that JAX expects for these outputs."""
+def _fill(outs: Any, cotangents: Sequence[Any], skips_unused: bool = True) -> Any:
+    """Cotangents in the structure and dtypes that JAX expects for these outputs.
+
+    Outputs that nothing depends on are left out, unless the pullback is differentiated itself:
+    rules of JAX's for loops don't take their shapes from cotangents that are left out.
+    """
 
     def one(out: Any, given: Any) -> Any:
         aval = jax.typeof(out)
         if not is_inexact(aval.dtype):
             return onp.zeros(aval.shape, jax.dtypes.float0)
-        return Zero(aval.to_ct_aval()) if given is None else given.astype(aval.dtype)
+        if given is not None:
+            return given.astype(aval.dtype)
+        return Zero(aval.to_ct_aval()) if skips_unused else jnp.zeros(aval.shape, aval.dtype)
 
     if isinstance(outs, tuple):
         return tuple([one(o, c) for o, c in zip(outs, cotangents, strict=True)])
     return one(outs, cotangents[0])
+
+
+def _is_first(op: Op) -> bool:
+    """Return True if the pullback of an operator is a first derivative."""
+    return not op.name.endswith("_pullback")
 
 
 def forward_and_pullback(
@@ -108,7 +119,7 @@ def forward_and_pullback(
             shapes = jax.tree.map(lambda o: jax.ShapeDtypeStruct(o.shape, o.dtype), outs)
 
         def gradients(residuals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
-            return jax.tree.unflatten(tree, residuals)(_fill(shapes, cotangents))
+            return jax.tree.unflatten(tree, residuals)(_fill(shapes, cotangents, _is_first(op)))
 
         def pull(residuals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
             enter_x64_scope()
@@ -168,7 +179,7 @@ def traced_forward_and_pullback(
 
         def pull(_: Any, cotangents: Sequence[Any]) -> Any:
             with jax.enable_x64(True):
-                return vjp(_fill(outs, cotangents))
+                return vjp(_fill(outs, cotangents, _is_first(op)))
 
         return outs, Pullback(pull, ())
 
@@ -185,7 +196,7 @@ def lazy_pullback(
     def pull(_: Any, cotangents: Sequence[Any]) -> Any:
         with jax.enable_x64(True):
             outs, vjp = _vjp(function(op, attrs), payloads, mask)
-            return vjp(_fill(outs, cotangents))
+            return vjp(_fill(outs, cotangents, _is_first(op)))
 
     return Pullback(pull, ())
 
@@ -200,7 +211,7 @@ def pullback_op(op: Op, attrs: Attrs, mask: tuple[bool, ...], given: tuple[bool,
     def compute(_: Any, *arrays: Any) -> Any:
         outs, vjp = _vjp(apply, arrays[:arity], mask)
         rest = iter(arrays[arity:])
-        grads = vjp(_fill(outs, [next(rest) if g else None for g in given]))
+        grads = vjp(_fill(outs, [next(rest) if g else None for g in given], False))
         return tuple(grads) if len(grads) > 1 else grads[0]
 
     return Op(

@@ -10,7 +10,7 @@ import os
 import struct
 import threading
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as onp
 
@@ -103,7 +103,7 @@ class MXRecordIO:
         self.close()
         self.open()
 
-    def __enter__(self) -> "MXRecordIO":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: Any, *error: object) -> None:

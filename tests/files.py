@@ -17,6 +17,7 @@ import tracemalloc
 import warnings
 from collections import Counter
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as onp
@@ -116,7 +117,8 @@ def _read_cifar(path):
 
 def _symbol(path):
     x, w = symbol.var("x"), symbol.var("w")
-    (np.tanh(x @ w) + 1.5).save(str(path))
+    made: Any = np.tanh(x @ w) + 1.5
+    made.save(str(path))
 
 
 def _unsummed(path):

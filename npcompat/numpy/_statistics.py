@@ -91,7 +91,10 @@ def median(
         return finish(
             by_numpy(onp.median, (a, axis), {"keepdims": keepdims}, [a.dtype]), out, "median"
         )
-    return finish(apply(_median, (a,), (as_axis(axis), bool(keepdims))), out, "median")
+    found = apply(_median, (a,), (as_axis(axis), bool(keepdims)))
+    if keepdims and not found.shape:  # NumPy's is an array then, not a scalar
+        found = handles.wrap(handles.read(found))
+    return finish(found, out, "median")
 
 
 _PLOTTING = {

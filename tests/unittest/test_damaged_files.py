@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import zipfile
+from typing import Any
 
 import numpy as onp
 import pytest
@@ -209,13 +210,14 @@ def test_what_running_processes_write_is_left_alone(tmp_path):
 def saves(net, folder):
     """Each public way to save, to a path."""
     trainer = gluon.Trainer(net.collect_params(), "adam")
+    graph: Any = symbol.var("x") + 1
     return {
         "npx.save": lambda path: npx.save(path, {"a": np.ones(3)}),
         "np.save": lambda path: np.save(str(path) + ".npy", np.ones(3)),
         "np.savez": lambda path: np.savez(str(path) + ".npz", a=np.ones(3)),
         "parameters": lambda path: net.save_parameters(path),
         "states": lambda path: trainer.save_states(path),
-        "symbol": lambda path: (symbol.var("x") + 1).save(str(path)),
+        "symbol": lambda path: graph.save(str(path)),
     }
 
 

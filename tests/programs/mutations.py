@@ -1,0 +1,98 @@
+"""Faults that were mended, put back by switches, for the machine to find."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+
+import jax.numpy as jnp
+import numpy as onp
+
+from npcompat._internal.backend.jax import differentiation
+from npcompat._internal.backend.jax.kernels import kinks
+from npcompat._internal.backend.jaxpr import overlapping_writes
+from npcompat._internal.compile import guards
+from npcompat._internal.core.op import REGISTRY, Op
+from npcompat._internal.dispatch import array_like
+from npcompat.numpy import _manipulation
+
+_joined = array_like.joined_value
+
+
+def _not_recorded(x, dtype=None):
+    """Lists of recorded arrays are constants."""
+    return None if array_like.modes.current().trace is None else _joined(x, dtype)
+
+
+def _by_strides(layout):
+    return onp.argsort([-abs(s) for s in layout.strides], kind="stable").tolist()
+
+
+def _unguarded(self, always, owned, stamp):
+    """Nothing that a program has read is looked at again."""
+    self.always, self._owned, self.stamp = (), (), stamp
+
+
+def _zeros(outs, cotangents):
+    def one(out, given):
+        aval = differentiation.jax.typeof(out)
+        if not differentiation.is_inexact(aval.dtype):
+            return onp.zeros(aval.shape, differentiation.jax.dtypes.float0)
+        return jnp.zeros(aval.shape, aval.dtype) if given is None else given.astype(aval.dtype)
+
+    if isinstance(outs, tuple):
+        return tuple(one(o, c) for o, c in zip(outs, cotangents, strict=True))
+    return one(outs, cotangents[0])
+
+
+MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
+    "overlapping writes": (
+        "compiled",
+        lambda: mock.patch.object(overlapping_writes, "_writes", return_value=False),
+    ),
+    "lists of recorded arrays": (
+        "gradients",
+        lambda: mock.patch.object(array_like, "joined_value", _not_recorded),
+    ),
+    "memory order of results": (
+        "host",
+        lambda: mock.patch.object(Op, "in_c_order", property(lambda op: False)),
+    ),
+    "powers at zero": (
+        "gradients",
+        lambda: mock.patch.object(kinks, "real_power", jnp.power),
+    ),
+    "guards": (
+        "state",
+        lambda: mock.patch.object(guards.Guards, "__init__", _unguarded),
+    ),
+    "order of broadcast arrays": (
+        "host",
+        lambda: mock.patch.object(_manipulation, "axes_as_in_memory", _by_strides),
+    ),
+    "unused outputs": (
+        "gradients",
+        lambda: mock.patch.object(differentiation, "_fill", _zeros),
+    ),
+}
+"""By name: the mode that can see it, and the switch."""
+
+
+@contextmanager
+def mutated(name: str) -> Iterator[None]:
+    """Put a fault back; programs that were made without it, or with it, are forgotten."""
+    _forget()
+    try:
+        with MUTATIONS[name][1]():
+            yield
+    finally:
+        _forget()
+
+
+def _forget() -> None:
+    for op in REGISTRY.values():
+        for table in op.programs.tables.values():
+            table.clear()
+
+
+__all__ = ["MUTATIONS", "mutated"]

@@ -1,0 +1,124 @@
+"""Random programs with state: blocks, containers and trainers that change between calls.
+
+A program is a list of lines; the eager run of it is what the compiled one must equal.
+"""
+
+import random
+import warnings
+from typing import Any
+
+import numpy as onp
+
+from npcompat import autograd, gluon, init, np, npx
+from tests.programs.modes import DisagreementError
+
+
+class Held(gluon.HybridBlock):
+    """A block that reads its state in all the ways that Python has."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.k, self.items, self.table = 2.0, [1.0, 0.5], {"a": 1.0, "b": {"c": 2.0}}
+        self.array, self.arrays = np.array([1.0, 2.0]), [np.array(1.0), np.array(3.0)]
+        self.numpys, self.chosen = onp.array([1.0, -1.0]), {1, 2}
+
+    def forward(self, x):
+        y = x * self.k + self.items[0] * x[::-1] + sum(self.items[1:])
+        y = y + self.table["a"] + self.table["b"]["c"] * x
+        y = y + self.array * self.arrays[0] + self.arrays[1] + np.array(self.numpys)
+        return y * len(self.chosen) if 1 in self.chosen else -y
+
+
+CHANGES = [
+    "held.k = {n}",
+    "held.items[0] = {n}",
+    "held.items.append({n})",
+    "held.items.insert(0, {n})",
+    "held.table['a'] = {n}",
+    "held.table['b']['c'] = {n}",
+    "held.array[0] = {n}",
+    "held.array = np.array([{n}, 1.0])",
+    "held.arrays[0] = np.array({n})",
+    "held.numpys[0] = {n}",
+    "held.chosen.add({i})",
+    "held.chosen.discard(1)",
+    "net.setattr('grad_req', 'null')",
+    "net.setattr('grad_req', 'write')",
+    "trainer.optimizer.momentum = {f}",
+    "trainer.set_learning_rate({f})",
+    "trainer.optimizer.wd = {f}",
+    "adam.optimizer.beta1 = {f}",
+    "adam.optimizer.epsilon = {f}",
+    "adam.set_learning_rate({f})",
+    "other.collect_params()['weight'].lr_mult = {f}",
+]
+CALLS = [
+    "results.append(held(x))",
+    "results.append(called(x))",
+    "step(x)",
+    "step_adam(x)",
+    "results.append(net(x.reshape(1, 2)))",
+]
+
+
+def draft(rng: random.Random) -> list[str]:
+    lines = []
+    for _ in range(rng.randrange(3, 9)):
+        pool = CHANGES if rng.random() < 0.45 else CALLS
+        lines.append(
+            rng.choice(pool).format(
+                n=rng.randrange(1, 9) / 2, i=rng.randrange(4), f=rng.randrange(1, 9) / 10
+            )
+        )
+    call = rng.choice(CALLS[:4])
+    return [call, *lines, call, "step(x)", "step_adam(x)"]
+
+
+def run(lines: list[str], compiled: bool) -> list:
+    held, net, other = Held(), *[gluon.nn.Dense(1, in_units=2) for _ in range(2)]
+    for block in (net, other):
+        block.initialize(init.One())
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1, "momentum": 0.9})
+    adam = gluon.Trainer(other.collect_params(), "adam", {"learning_rate": 0.1})
+
+    def stepping(block, by):
+        def step(x):
+            with autograd.record():
+                loss = (block(x.reshape(1, 2)) ** 2).sum()
+            loss.backward()
+            by.step(1, ignore_stale_grad=True)
+
+        return step
+
+    def called(x):
+        return held(x) * 2
+
+    step, step_adam = stepping(net, trainer), stepping(other, adam)
+    if compiled:
+        held.hybridize()
+        called, step, step_adam = npx.jit(called), npx.jit(step), npx.jit(step_adam)
+    x, results = np.array([1.0, 2.0]), []
+    names = {**locals(), "np": np}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for line in lines:
+            try:
+                exec(line, names)
+            except NameError:
+                raise
+            except Exception as error:  # both ways raise it, or neither
+                results.append(type(error).__name__)
+    found: list[Any] = [
+        *results,
+        *[p.data() for b in (net, other) for p in b.collect_params().values()],
+    ]
+    return [a if isinstance(a, str) else a.asnumpy() for a in found]
+
+
+def check(lines: list[str]) -> None:
+    eager, compiled = run(lines, False), run(lines, True)
+    for number, (a, b) in enumerate(zip(eager, compiled, strict=True)):
+        texts = isinstance(a, str), isinstance(b, str)
+        same = a == b if all(texts) else not any(texts) and onp.allclose(a, b, 1e-4, 1e-5)
+        if not same:
+            raise DisagreementError(f"result {number}: compiled {b}, eager {a}")

@@ -1,0 +1,49 @@
+"""Random programs on NumPy and in every mode; `python -m tests.programs` runs more of them.
+
+Faults that were mended are put back, and must be found: that is what the machine is worth.
+"""
+
+import random
+
+import pytest
+
+from tests.programs import machine
+from tests.programs.mutations import MUTATIONS, mutated
+
+pytestmark = pytest.mark.usefixtures("numpy_mode")
+SOON = {"memory order of results", "order of broadcast arrays", "guards"}
+
+
+@pytest.mark.parametrize(
+    ("mode", "count"),
+    [("host", 300), ("xla", 40), ("compiled", 15), ("gradients", 8), ("state", 8)],
+)
+def test_programs_agree(mode, count):
+    for number in range(count):
+        failure = machine.attempt(mode, random.Random(f"tests {number}"))
+        assert failure is None, f"\n{failure.text()}"
+
+
+@pytest.mark.parametrize(
+    "name", [n if n in SOON else pytest.param(n, marks=pytest.mark.slow) for n in MUTATIONS]
+)
+def test_faults_that_are_put_back_are_found(name):
+    mode, _ = MUTATIONS[name]
+    with mutated(name):
+        for number in range(5000):
+            if machine.attempt(mode, random.Random(f"1 {number}")):
+                return
+    pytest.fail(f"{name}: not found by 5,000 programs")
+
+
+def test_what_fails_is_shrunk_and_written_as_a_test():
+    with mutated("memory order of results"):
+        failure = next(
+            f for n in range(500) if (f := machine.attempt("host", random.Random(f"1 {n}")))
+        )
+        written: dict = {}
+        exec(failure.test(), written)
+        assert len(failure.lines) <= 4
+        with pytest.raises(AssertionError):
+            written["test_program"]()
+    written["test_program"]()

@@ -179,6 +179,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow  # its processes do not always end on a busy machine
 @pytest.mark.parametrize("wait", [0.0, 0.3])
 def test_an_interrupted_loader_ends_and_works_again(wait):
     process = subprocess.Popen(

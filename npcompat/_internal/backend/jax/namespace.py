@@ -27,9 +27,6 @@ _LATER = {
         "next_counter",
         "random_uniform",
         "random_integers",
-        "random_choice",
-        "random_permutation",
-        "random_permuted",
     ],
     f"{__package__}.random.discrete": [
         "random_poisson",

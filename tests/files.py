@@ -25,7 +25,7 @@ import numpy as onp
 from npcompat import errors, gluon, image, np, npx, ops, recordio, symbol
 
 NUMPYS = (ValueError, OSError, EOFError, BadZipFile)
-"""What NumPy's own `np.load` raises for damaged files."""
+"""Errors of NumPy's own `np.load` for damaged files."""
 MOST = 64 * 2**20
 """Bytes that loading one of these small files may take at its peak: archives may be packed."""
 SLOWEST = 20.0

@@ -53,7 +53,9 @@ def is_installed_file(file: str) -> bool:
 
 
 def _module_of(function: Any) -> str:
-    """The package that a callable belongs to: that of the object or module that it was taken from."""
+    """The package that a callable belongs to: that of the object or module that it was taken
+    from.
+    """
     owner = getattr(function, "__self__", None)
     if isinstance(owner, ModuleType):
         name: Any = owner.__name__
@@ -171,7 +173,9 @@ def received(x: Any, references: int = 0) -> Any:
 
 
 def _as_ours(array: onp.ndarray[Any, Any], alone: bool) -> Any:
-    """An array of ours in place of a NumPy array: its memory, or an alias if others have it, too."""
+    """An array of ours in place of a NumPy array: its memory, or an alias if others have it,
+    too.
+    """
     if alone and array.base is None and array.flags.owndata and on_host(modes.current()):
         return handles.wrap(Value(array))
     return over_memory(array)

@@ -75,7 +75,9 @@ class _Converter(ast.NodeTransformer):
         return node
 
     def _is_simple(self, key: ast.expr) -> bool:
-        """Whether a key is made of numbers, texts and slices of them, so that no array is in it."""
+        """Return True for a key of numbers, texts and slices of them, in which there is no
+        array.
+        """
         if isinstance(key, ast.Constant):
             return True
         if isinstance(key, ast.Name):

@@ -289,6 +289,8 @@ class Block(Structured, Hooked):
         array([[1., 1., 1.],
                [1., 1., 1.]])
         """
+        if device is None and ctx is None:
+            device = self.__dict__.get("_device")  # where the function that made it was told to
         self.collect_params().initialize(init, device, verbose, force_reinit, ctx=ctx)
 
     def save_parameters(self, filename: str | os.PathLike[str], deduplicate: bool = False) -> None:

@@ -126,7 +126,7 @@ def _qr_r(xp: Any, a: Any) -> Any:
     return xp.linalg.qr(a, "r")
 
 
-@operator("_npi_svd", rule=linear_types("srsb"), outputs=4)
+@operator("_npi_svd", rule=linear_types("srsb"), outputs=4, separate_outputs=True)
 def _svd(xp: Any, a: Any, *, full_matrices: bool = True, hermitian: bool = False) -> Any:
     """Compute singular value decompositions, and a flag: True if any did not converge."""
     return xp.svd_flagged(a, full_matrices, hermitian)
@@ -138,7 +138,7 @@ def _svdvals(xp: Any, a: Any, *, hermitian: bool = False) -> Any:
     return xp.svdvals_flagged(a, hermitian)
 
 
-@operator("_npi_eigh", rule=linear_types("rs"), outputs=2)
+@operator("_npi_eigh", rule=linear_types("rs"), outputs=2, separate_outputs=True)
 def _eigh(xp: Any, a: Any, *, UPLO: str = "L") -> Any:
     """Compute eigenvalues and eigenvectors of Hermitian matrices."""
     return xp.eigh(a, UPLO)
@@ -150,7 +150,7 @@ def _eigvalsh(xp: Any, a: Any, *, UPLO: str = "L") -> Any:
     return xp.eigvalsh(a, UPLO)
 
 
-@operator("_npi_eig", rule=linear_types("ccb"), outputs=3)
+@operator("_npi_eig", rule=linear_types("ccb"), outputs=3, separate_outputs=True)
 def _eig(xp: Any, a: Any) -> Any:
     """Compute eigenvalues and eigenvectors, and a flag: True if an element is not finite."""
     return xp.eig_checked(a)

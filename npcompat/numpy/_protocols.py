@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray
 
 _NO_ADDRESS = (
-    "a scalar, and an array that is recorded, traced or on XLA, has no address, since its memory moves when it is "
-    "written, nor has one of a dtype that buffers can't describe; take that of `a.asnumpy()`"
+    "a scalar, and an array that is recorded, traced or on XLA, has no address, since its memory "
+    "moves when it is written, nor has one of a dtype that buffers can't describe; take that of `a.asnumpy()`"
 )
 API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 

@@ -11,7 +11,7 @@ from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import as_axis, operator
 from npcompat._internal.dispatch import array_like, execution, handles, writes
-from npcompat._internal.dispatch.apply import apply, apply_cached, remembered_on_host
+from npcompat._internal.dispatch.apply import apply, apply_cached, apply_cached_on_host
 from npcompat._internal.indexing import host as host_keys
 from npcompat._internal.indexing.checks import check_bounds
 from npcompat.numpy._checks import outside, refuse, shaping
@@ -305,7 +305,7 @@ def take(
             check_bounds(positions, size, 0 if axis is None else axis)
         else:
             mode = "clip"  # nothing is read, whatever the positions
-    return finish_safely(remembered_on_host(_take, (a, positions), (axis, mode)), out, "take")
+    return finish_safely(apply_cached_on_host(_take, (a, positions), (axis, mode)), out, "take")
 
 
 def finish_safely(result: Any, out: Any, what: str) -> Any:

@@ -247,7 +247,7 @@ def _pinv(xp: Any, a: Any, *, rcond: Any, hermitian: bool = False) -> Any:
     return xp.pinv_flagged(a, onp.asarray(rcond, real_dtype(onp.dtype(a.dtype))), hermitian)
 
 
-@operator("_npi_lstsq", rule=linear_types("srir"), outputs=4)
+@operator("_npi_lstsq", rule=linear_types("srir"), outputs=4, separate_outputs=True)
 def _lstsq(xp: Any, a: Any, b: Any, *, rcond: Any = None) -> Any:
     """Solve least squares: solution, squared residuals, rank, singular values."""
     return xp.lstsq(a, b, rcond)

@@ -73,8 +73,9 @@ def jit(
         on data can't be a part of the program, or if with `bucket` rows are combined in a way that
         padding would change.
     ValueError
-        If `loops` is none of its values; if `bucket` holds no lengths, or there is a `bucket_axis` without it; at the call, if the
-        arrays to pad have several lengths, or one beyond the last of `bucket`.
+        If `loops` is none of its values; if `bucket` holds no lengths, or there is a `bucket_axis`
+        without it; at the call, if the arrays to pad have several lengths, or one beyond the last
+        of `bucket`.
 
     Examples
     --------

@@ -33,7 +33,7 @@ def _unguarded(self, always, owned, stamp):
     self.always, self._owned, self.stamp = (), (), stamp
 
 
-def _zeros(outs, cotangents):
+def _zeros(outs, cotangents, separate):
     def one(out, given):
         aval = differentiation.jax.typeof(out)
         if not differentiation.is_inexact(aval.dtype):

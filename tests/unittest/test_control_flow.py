@@ -8,6 +8,7 @@ from oracle import both
 
 from npcompat import autograd, gluon, np, npx
 from npcompat.gluon import nn
+from npcompat.test_utils import assert_almost_equal
 
 PLACEMENT = "jax"
 
@@ -510,3 +511,22 @@ def test_what_a_state_becomes_differentiable_by_is_recorded():
         loss = f(np.ones((3, 1))).sum()
     loss.backward()
     assert w.grad.tolist() == [3]
+
+
+@pytest.mark.parametrize("used", [0, 1], ids=["outputs", "states"])
+def test_gradients_of_a_compiled_loop_of_which_a_part_is_used(used):
+    def loop(x, h):
+        return npx.foreach(lambda v, s: (np.tanh(v + s), np.tanh(v + s)), x, h)
+
+    found = []
+    for call in (loop, npx.jit(loop)):
+        x, h = np.ones((4, 3)) / 3, np.ones(3) / 2
+        x.attach_grad()
+        h.attach_grad()
+        with autograd.record():
+            total = call(x, h)[used].sum()
+        total.backward()
+        found.append((x.grad, h.grad))
+    for eager, compiled in zip(*found, strict=True):
+        assert_almost_equal(compiled, eager)
+        assert (eager != 0).all()

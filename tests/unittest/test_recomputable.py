@@ -48,7 +48,7 @@ def test_an_array_that_is_left_with_zeros(state):
     ],
 )
 def test_it_is_what_the_function_left(state, make):
-    @npx.jit(loops="python")  # what converted code calls is not made again
+    @npx.jit
     def f():
         state[:] = make(len(state))
 

@@ -425,7 +425,9 @@ class Check(NamedTuple):
 
 
 def checks_of(case, layouts):
-    """The samples of a case in some layouts that are differentiated; in all where none are named."""
+    """The samples of a case in some layouts that are differentiated; in all where none are
+    named.
+    """
     with placed_as(case), quiet():
         return [
             Check(sample, wanted, [central_differences(case, sample, p) for p in wanted])

@@ -186,7 +186,9 @@ FILES = {
 }
 
 CHECKS = '''
-    """What the template checks of every operator of the registry, for those that files add; prints their pages."""
+    """What the template checks of every operator of the registry, for those that files add;
+    prints their pages.
+    """
 
     import doctest
     import importlib

@@ -33,6 +33,11 @@ PROGRAMS = {
         assert [p.device for p in parts] == [npx.cpu(0), npx.cpu(1)]
         assert [p.tolist() for p in parts] == [[0, 1], [2, 3]]
     """,
+    "networks of the zoo are placed": """
+        net = gluon.model_zoo.vision.squeezenet1_1(ctx=npx.cpu(1))
+        net.initialize()
+        assert {p.list_ctx()[0] for p in net.collect_params().values()} == {npx.cpu(1)}
+    """,
     "gradients come back": """
         for backend in ("auto", "jax"):
             with npx.backend(backend):

@@ -121,7 +121,7 @@ SOURCES = [whole, view, view_of_view, contiguous_view_of_view, shared_value]
 
 
 def readable(writer, a):
-    """Whether the writer takes memory in pieces."""
+    """Return True unless the writer takes contiguous memory only, which this is not."""
     return onp.asarray(a).flags.c_contiguous or writer not in (by_struct, by_file)
 
 

@@ -57,7 +57,9 @@ class Static:
 
 
 class Call:
-    """The arguments of one call, taken apart: arrays, what else there is, and how they are nested."""
+    """The arguments of one call, taken apart: arrays, what else there is, and how they are
+    nested.
+    """
 
     __slots__ = (
         "handles",

@@ -22,8 +22,8 @@ class Captured:
     """A traced function: the operator `f(*reads, *arguments)`, whose results `split` tells apart.
 
     `reads` and `written` are the handles from outside that the function reads and writes, but for
-    those that it leaves with what depends on nothing, which are `recomputable`, each with what makes that;
-    `changed` says which arguments it writes; `result` is what the function returned beside its
+    those that it leaves with what depends on nothing, which are `recomputable`, each with what
+    makes that; `changed` says which arguments it writes; `result` is what the function returned beside its
     outputs; `types` are shape and dtype of all the operator's results.
 
     XLA gives the buffer of a donated operand to the first result of its type. So what is
@@ -71,8 +71,8 @@ def capture(
     """Trace a function on proxies of the arguments.
 
     `function(proxies, trace)` returns the values to output and whatever its caller wants to know
-    besides. Who `track_recomputable` looks after the handles that are left with what depends on nothing;
-    else they are written as any other.
+    besides. Who says `track_recomputable` looks after the handles that are left with what depends
+    on nothing; else they are written as any other.
     """
     mode = modes.current()
     trace = Trace(mode.trace, mode.recording)
@@ -138,6 +138,8 @@ def capture(
         outputs=total,
         kernels={"jax": compute},
         differentiable_outputs=found["carries"],
+        separate_outputs=trace.separates_outputs
+        and not tracing.contains_loop(jaxpr, ("scan", "while")),
         reason=reason,
         groups=found["groups"],
         loops=tuple(trace.notes.get("loops", ())),

@@ -151,7 +151,9 @@ def branch(predicate: Handle, then: Python, otherwise: Python) -> Any:
 
 
 def recomputed(function: Python, name: str) -> Any:
-    """`function()` in a trace; what it computes is not kept for its derivative, but computed again."""
+    """`function()` in a trace; what it computes is not kept for its derivative, but computed
+    again.
+    """
 
     def traced(_: list[Any], trace: Trace) -> tuple[Sequence[Value], Any]:
         arrays, tree = _flat(function())

@@ -35,7 +35,9 @@ def call(
     inputs: Sequence[Handle],
     label: str = "backward",
 ) -> Any:
-    """Apply `forward` to arrays, with `backward`, which errors call `name.label`, as its gradient."""
+    """Apply `forward` to arrays, with `backward`, which errors call `name.label`, as its
+    gradient.
+    """
     mode = modes.current()
     values = [handles.read(x) for x in inputs]
     with modes.changed(recording=False):

@@ -1,4 +1,4 @@
-"""Whether loops and branches of compiled functions are parts of the program, or Python runs them."""
+"""Policy of loops and branches in compiled functions: parts of the program, or run by Python."""
 
 import os
 

@@ -1,8 +1,8 @@
 """Program of one kind of call of a compiled function, and its replay.
 
 What the function read outside is an operand of the program, and what it wrote a result. Results
-that overwrite arrays stay with the program (`RetainedOutputs`), which gives their buffers away at its next
-run.
+that overwrite arrays stay with the program (`RetainedOutputs`), which gives their buffers away at
+its next run.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ _lock = program_lock.lock
 
 
 def is_plain(a: Any) -> bool:
-    """Whether an argument is an array in C order, neither a view nor a variable, and may be
+    """Return True for an array in C order that is neither a view nor a variable, and may be
     written.
     """
     if type(a) is not late_bound.ndarray or a._view is not None or type(a._value) is not Value:
@@ -137,7 +137,7 @@ class Program:
         self.programs, self.key = programs_on_xla(found.op, self.donated, self.numpy_dtypes)
 
     def fits(self, recording: bool) -> bool:
-        """Whether what is captured is differentiated as it was when the function was traced."""
+        """Return True if captured arrays are differentiated as when the function was traced."""
         return not recording or [h._value.node is not None for h in self.reads] == self.nodes
 
     def own_arrays(self, call: Call) -> Own:
@@ -317,7 +317,7 @@ class Program:
 
 
 def _laid_out(handles: Sequence[Handle], payloads: Sequence[Any]) -> Sequence[Any]:
-    """What a program wrote, in the memory order of the arrays that hold it."""
+    """Lay results that overwrite arrays out in the memory order of these."""
     if not payloads or type(payloads[0]) is not onp.ndarray:
         return payloads
     return [
@@ -329,8 +329,8 @@ def _laid_out(handles: Sequence[Handle], payloads: Sequence[Any]) -> Sequence[An
 def _beside(
     results: Sequence[Any], recomputable: list[tuple[Handle, Callable[[], Any]]], mode: modes.Mode
 ) -> list[tuple[Handle, Callable[[], Any]]]:
-    """What makes values of nothing where the results are; where there are none, where new arrays
-    go.
+    """Return functions that make values of nothing on the device of the results; without results,
+    where new arrays go.
     """
     if not recomputable or (type(results[0]) is onp.ndarray if results else on_host(mode)):
         return recomputable
@@ -339,7 +339,7 @@ def _beside(
 
 
 def _on_xla(make: Callable[[], Any], device: Any) -> Any:
-    """What is made on the host, sent to XLA."""
+    """Send to XLA what is made on the host."""
     with tracing.eagerly():
         return xla.asarray(make(), device)
 

@@ -87,7 +87,9 @@ def _kind(place: int | None) -> str:
 
 
 def _labels(tree: Any) -> list[str]:
-    """What each leaf of the arguments is called: `argument 0`, `argument 1[2]`, `argument scale`."""
+    """What each leaf of the arguments is called: `argument 0`, `argument 1[2]`, `argument
+    scale`.
+    """
     labels = []
     for (_, first, *rest), _ in xla.flatten_with_paths(xla.unflatten(tree, [0] * tree.num_leaves)):
         name = f"argument {getattr(first, 'idx', getattr(first, 'key', None))}"

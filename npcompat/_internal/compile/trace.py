@@ -53,6 +53,7 @@ class Trace:
         ] = {}  # every outside handle touched, and its value before
         self.lifted: dict[int, Value] = {}  # the traced value that each captured handle began with
         self.born: dict[int, Value] = {}  # values made here (kept alive, so that ids stay theirs)
+        self.separates_outputs = False  # as `Op.separate_outputs`
         self.flags: list[Any] = []  # errors that can only be seen when the program runs
         self.errors: list[tuple[type[Exception], str]] = []
         self.calls: list[
@@ -148,7 +149,9 @@ class Trace:
         return [(h, make) for h, make in found if make is not None]
 
     def factory(self, value: Value) -> Callable[[], Any] | None:
-        """What makes a value's payload of nothing that is unknown, if it does not depend on more."""
+        """What makes a value's payload of nothing that is unknown, if it does not depend on
+        more.
+        """
         payload = value.payload
         return (
             partial(onp.copy, payload)
@@ -221,6 +224,7 @@ class Trace:
             for i, p in enumerate(payloads)
         ]
         payloads = [self.as_traced(p) for p in given]
+        self.separates_outputs |= op.separate_outputs
         mask = tuple([v.node is not None for v in values])
         recorded = mode.recording and op.differentiable and any(mask)
         try:

@@ -20,11 +20,11 @@ class Mode(NamedTuple):
     """The modes of one context.
 
     `numpy_dtypes` is an int because it indexes tables on the hot path; `observer` is told of each
-    operation, `audit` of what happens besides; `reports` says that XLA's operators report
-    floating-point errors, too. `is_default` says that operations are just executed: neither recorded,
-    traced, observed nor reporting; `only_recording`, that they are recorded, and no more than that;
-    `may_touch_host_buffers`, that the host's buffers may be read and written behind the operators, which observers
-    that take compiled functions apart must see.
+    operation, `audit` of what happens besides; `checks_fp_errors` says that XLA's operators report
+    floating-point errors, too. `is_default` says that operations are just executed: neither
+    recorded, traced, observed nor reporting; `only_recording`, that they are recorded, and no more
+    than that; `may_touch_host_buffers`, that the host's buffers may be read and written behind the
+    operators, which observers that take compiled functions apart must see.
     """
 
     recording: bool = False

@@ -108,6 +108,8 @@ class Op:
     differentiable_outputs: tuple[bool, ...] | None = (
         None  # of a traced function: which outputs depend on what is differentiated
     )
+    # derivatives of some outputs may not be finite where those of others are
+    separate_outputs: bool = False
     reason: str = "first call with these types"
     groups: tuple[
         tuple[str, ...], ...

@@ -25,7 +25,9 @@ Declare = Callable[[Compute], Op]
 
 
 def unary(name: str, **declaration: Any) -> Declare:
-    """Declare an operator that computes each element from the one at its place: `f(xp, x, *, ...)`."""
+    """Declare an operator that computes each element from the one at its place: `f(xp, x, *,
+    ...)`.
+    """
     return _plain(name, 1, {"pattern": "elementwise", "rule": dtypes.floating, **declaration})
 
 

@@ -2,7 +2,7 @@
 
 Hot path. A training step reads and writes some dozens of arrays. Taking each from its handle, and
 putting each back, costs more than a small step computes, and competes with XLA's threads. So their
-values stay in one list; the handles hold `RetainedValue` values, which look there. Whatever else writes a
+values stay in one list; the handles hold `RetainedValue`s, which look there. Whatever else writes a
 handle replaces its value, and whatever else holds a value or a payload is seen by the reference
 counts: then the values are settled, which makes them like any other, and the program takes
 everything from the handles again.
@@ -89,8 +89,8 @@ class RetainedOutputs:
     """The handles that a program writes, and what they hold; the next run is given the buffers of
     the first `given`.
 
-    Those in `recomputable` are left with what their functions make, when it is asked for. The program reads
-    the handles at `places` among those it writes and, after them, those in `read_only`; payloads
+    Those in `recomputable` are left with what their functions make, when it is asked for. The
+    program reads the handles at `places` among those it writes and, after them, those in `read_only`; payloads
     are of one class, the `kind`.
     """
 
@@ -184,7 +184,9 @@ _UNMADE = {LazyValue}
 
 
 def _calibrate() -> tuple[int, int]:
-    """The counts of a value that a state and one handle hold, and of a payload that a state holds."""
+    """The counts of a value that a state and one handle hold, and of a payload that a state
+    holds.
+    """
     handle = Handle()
     handle._extra = None
     state = RetainedOutputs([handle], [[]], 1)

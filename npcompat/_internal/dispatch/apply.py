@@ -82,7 +82,7 @@ It says by this that nothing of its operands has decided what it does but their 
 numbers of axes, and that they are not empty; calls with such operands and the same other arguments
 need not ask it again. What is made of no operands goes where the mode has new arrays.
 """
-remembered_on_host = fast_path.apply_cached(apply, only_on_host=True)
-"""The same, for one that looks at values, as NumPy's own function does (`Op.numpy_function`): of arrays on
-XLA, calls alike ask it again.
+apply_cached_on_host = fast_path.apply_cached(apply, only_on_host=True)
+"""The same, for one that looks at values, as NumPy's own function does (`Op.numpy_function`): of
+arrays on XLA, calls alike ask it again.
 """

@@ -100,7 +100,9 @@ def take_back(root: Handle, lent: BorrowedValue) -> None:
 
 
 class _Export:
-    """Base of NumPy's arrays over the memory of an array; when it goes, the memory is taken back."""
+    """Base of NumPy's arrays over the memory of an array; when it goes, the memory is taken
+    back.
+    """
 
     __slots__ = ("_root", "_value", "interface")
 
@@ -185,7 +187,7 @@ def _has_fields_of_objects(root: Handle) -> bool:
 
 
 def _looked_at(handle: Handle, memory: Array) -> Array:
-    """What a handle means of the memory of its root."""
+    """Return the part of the memory of a root that a handle looks at."""
     view = handle._view
     if view is None:
         return memory

@@ -56,7 +56,9 @@ class Device:
         return self.index
 
     def resolve(self) -> Any:
-        """The backend's own object for the device; ValueError if this process has no such device."""
+        """The backend's own object for the device; ValueError if this process has no such
+        device.
+        """
         found = xla.devices(self.kind)
         if not 0 <= self.index < len(found):
             raise ValueError(
@@ -152,7 +154,9 @@ def moved(handle: Handle, device: Any) -> Any:
 
 
 def _copied(payload: Any, device: Device) -> Any:
-    """The values on a device. Programs can't move them: XLA runs each on the device of its operands."""
+    """The values on a device. Programs can't move them: XLA runs each on the device of its
+    operands.
+    """
     target, on_xla = device.resolve(), not isinstance(payload, onp.ndarray)
     if target is xla.first_cpu() and modes.current().backend != "jax":
         return xla.to_host(payload, True) if on_xla else payload.copy()

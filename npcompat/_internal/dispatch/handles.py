@@ -156,7 +156,9 @@ def current_array(handle: Handle) -> Any:
 
 
 def lens_operand(position: Any) -> Value:
-    """Value of an operand of a lens: a position that is an int, an array, or a number in a trace."""
+    """Value of an operand of a lens: a position that is an int, an array, or a number in a
+    trace.
+    """
     if type(position) is int:
         return Value(position)
     return read(position) if isinstance(position, Handle) else operand(position)

@@ -27,7 +27,9 @@ def in_c_order(handle: Handle) -> bool:
 
 
 def note(handle: Handle) -> None:
-    """Keep the order of an array that owns its elements, before they go where no payload says it."""
+    """Keep the order of an array that owns its elements, before they go where no payload says
+    it.
+    """
     payload = payload_now(handle._value)
     if type(payload) is onp.ndarray and not payload.flags.c_contiguous:
         rare = extra(handle)

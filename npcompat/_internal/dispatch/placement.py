@@ -111,7 +111,7 @@ def in_range(op: Op, payloads: Sequence[Any], position: int, attrs: Attrs) -> An
 
 
 def on_host(mode: modes.Mode) -> bool:
-    """Whether new arrays are placed on the host: under `auto`, where the device is the CPU."""
+    """Return True if new arrays are placed on the host: under `auto`, if the device is the CPU."""
     if mode.backend == "auto":
         device = mode.device
         if device is None:

@@ -78,7 +78,9 @@ class SymbolicNumber(TracedNumber):
         return self._unknown()
 
     def check(self, op: Op, dtype: Any) -> None:
-        """Let the program raise NumPy's error where a dtype can't hold an operand of an operator."""
+        """Let the program raise NumPy's error where a dtype can't hold an operand of an
+        operator.
+        """
         if op.name == "_npi_power" and self.kind is int and self.low < 0:
             self.value()
         if self.kind is not int or dtype is None or onp.dtype(dtype).kind not in "iu":
@@ -260,7 +262,7 @@ def is_number(x: Any) -> bool:
 
 
 def arithmetic(name: str, a: Any, b: Any) -> Any:
-    """What an operator gives of two numbers, of which the program knows one at least."""
+    """Apply an operator to two numbers, of which the program knows one at least."""
     a, b = [n.as_number() if isinstance(n, SymbolicNumber) else n for n in (a, b)]
     a, b = [int(n) if type(n) is bool else n for n in (a, b)]
     floating = float in (kind_of(a), kind_of(b))

@@ -155,7 +155,9 @@ def _put_mask(xp: Any, a: Any, new: Any, mask: Any, *, axis: int = 0) -> Any:
 
 
 def _element(base: Any, advanced: list[Any]) -> lens.Lens | None:
-    """The lens of one element, at positions of which a compiled function knows some when it runs."""
+    """The lens of one element, at positions of which a compiled function knows some when it
+    runs.
+    """
     if modes.current().trace is None or not advanced:
         return None
     if any([a is None or a.ndim or a.dtype == onp.bool_ for a in advanced]):

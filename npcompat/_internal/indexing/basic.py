@@ -10,6 +10,7 @@ from npcompat._internal.dispatch import masked_array
 from npcompat._internal.indexing import lens
 from npcompat._internal.indexing.parse import (
     WHOLE,
+    Item,
     Kind,
     ParsedKey,
     has_arrays,
@@ -21,7 +22,9 @@ from npcompat._internal.support.errors import InferenceError
 
 
 def basic(shape: tuple[int, ...], key: Any) -> tuple[lens.Lens, bool] | None:
-    """The lens of a basic key, and whether NumPy returns a scalar for it; None for an advanced key."""
+    """The lens of a basic key, and whether NumPy returns a scalar for it; None for an advanced
+    key.
+    """
     kind = type(key)
     if kind is int and shape:
         size = shape[0]
@@ -34,28 +37,28 @@ def basic(shape: tuple[int, ...], key: Any) -> tuple[lens.Lens, bool] | None:
 
 def of_parsed(shape: tuple[int, ...], key: Any, parsed: ParsedKey) -> tuple[lens.Lens, bool]:
     """The lens of a key without arrays, and whether NumPy returns a scalar for it."""
-    spec: list[tuple[int, ...]] = []
-    starts: list[Any] = []
-    for item in parsed.items:
-        if item.kind is Kind.NEWAXIS:
-            spec.append((NEWAXIS,))
-        elif item.kind is Kind.INTEGER:
-            spec.append((INTEGER,))
-            starts.append(position(item, shape, key))
-        elif item.value is WHOLE or item.value == WHOLE:
-            spec.append((FULL,))
-        else:
-            size = shape[item.axis]
-            start, stop, step = _bounds(item.value, size)
-            length = len(range(start, stop, step))
-            if start == 0 and step == 1 and length == size:
-                spec.append((FULL,))
-            else:
-                spec.append((SLICE, length, step))
-                starts.append(start if length else 0)
+    steps = [step_of(item, shape, key) for item in parsed.items]
+    spec = tuple([kind for kind, _ in steps])
     if len(spec) > MOST_AXES and sum(kind[0] != INTEGER for kind in spec) > MOST_AXES:
         raise numpy_error(shape, key)
-    return lens.index(tuple(starts), tuple(spec)), parsed.is_element
+    starts = tuple([start for kind, start in steps if kind[0] in (INTEGER, SLICE)])
+    return lens.index(starts, spec), parsed.is_element
+
+
+def step_of(item: Item, shape: tuple[int, ...], key: Any) -> tuple[tuple[int, ...], Any]:
+    """Specify what an item that is no array does with its axis, and where it starts."""
+    if item.kind is Kind.NEWAXIS:
+        return (NEWAXIS,), None
+    if item.kind is Kind.INTEGER:
+        return (INTEGER,), position(item, shape, key)
+    if item.value == WHOLE:
+        return (FULL,), None
+    size = shape[item.axis]
+    start, stop, step = _bounds(item.value, size)
+    length = len(range(start, stop, step))
+    if start == 0 and step == 1 and length == size:
+        return (FULL,), None
+    return (SLICE, length, step), start if length else 0
 
 
 ELEMENT = tuple([(((INTEGER,),) * ndim,) for ndim in range(65)])
@@ -94,4 +97,4 @@ def _bounds(item: slice, size: Any) -> tuple[int, int, int]:
     )
 
 
-__all__ = ["ELEMENT", "basic", "element", "numpy_error", "of_parsed"]
+__all__ = ["ELEMENT", "basic", "element", "numpy_error", "of_parsed", "step_of"]

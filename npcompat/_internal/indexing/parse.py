@@ -22,7 +22,7 @@ WHOLE = slice(None)
 
 
 class Kind(IntEnum):
-    """What an item of a key is."""
+    """Kind of an item of a key."""
 
     NEWAXIS = 0
     SLICE = 1

@@ -16,7 +16,9 @@ import numpy as onp
 
 Kind = TypeVar("Kind", bound=Callable[..., Any])
 KINDS = ("index", "calls", "draws")
-"""Fast paths that `NPCOMPAT_FAST` switches: keys, calls of operators and compiled functions, draws."""
+"""Fast paths that `NPCOMPAT_FAST` switches: keys, calls of operators and compiled functions,
+draws.
+"""
 
 
 def _chosen() -> frozenset[str]:
@@ -229,7 +231,9 @@ def copying(method: Kind) -> Kind:
 
 
 def answer_attributes(kind: type) -> None:
-    """Let the properties `shape` and `dtype` of a class of arrays be answered in C where they can."""
+    """Let the properties `shape` and `dtype` of a class of arrays be answered in C where they
+    can.
+    """
     if _calls is not None:
         for name in ("shape", "dtype"):
             setattr(kind, name, _calls.Attribute(kind.__dict__[name], name == "dtype"))

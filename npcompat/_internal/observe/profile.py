@@ -35,7 +35,7 @@ class Call:
 
     Times are in seconds: `start` since the profile began, `seconds` that it took, without
     `compiling`. `types` are those of the operands. `bytes` is the memory of its results, less that
-    of operands that were donated. `current_array` is the memory after it of all arrays made in the profile.
+    of operands that were donated. `live` is the memory after it of all arrays made in the profile.
     `where` is 'host' or 'xla'; `location` is the user's line, and `call` the function that was
     called there.
     """

@@ -1,4 +1,6 @@
-"""`break`, `continue` and `return` as flags: what follows them runs only where a flag is not set."""
+"""`break`, `continue` and `return` as flags: what follows them runs only where a flag is not
+set.
+"""
 
 import ast
 import itertools

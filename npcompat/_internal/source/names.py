@@ -1,4 +1,6 @@
-"""Names that pieces of a syntax tree load and store, and those that are alive before a statement."""
+"""Names that pieces of a syntax tree load and store, and those that are alive before a
+statement.
+"""
 
 import ast
 from collections.abc import Iterable, Sequence

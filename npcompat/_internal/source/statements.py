@@ -207,7 +207,7 @@ class _Function:
         return [*accessors, body, located(ast.Expr(call), s)]
 
     def _about(self, s: Any, names: list[str]) -> list[ast.expr]:
-        """Where a loop is, and which of its variables each round binds before it uses them."""
+        """Site of a loop: its line, and the variables that each round binds before it uses them."""
         first = tuple([i for i, n in enumerate(names) if n not in s.entry])
         return [self._where(s), _constant(first)]
 

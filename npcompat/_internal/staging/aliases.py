@@ -1,4 +1,4 @@
-"""Whether anybody but one variable has an array, told by counting references."""
+"""Sharing of arrays between variables, found by counting references."""
 
 import sys
 from collections.abc import Iterator, Sequence

@@ -44,7 +44,9 @@ Arm = Callable[[], Any]
 
 
 class RaisedError(Exception):
-    """The error that the user's code raises in an arm, which the program raises where it is taken."""
+    """The error that the user's code raises in an arm, which the program raises where it is
+    taken.
+    """
 
     def __init__(self, error: BaseException) -> None:
         self.error = error
@@ -157,14 +159,18 @@ class _Branch:
         self.unused = unused
 
     def check(self, trace: Trace, i: int, now: Any) -> None:
-        """Refuse an array that an arm takes from elsewhere: which one it is would depend on data."""
+        """Refuse an array that an arm takes from elsewhere: which one it is would depend on
+        data.
+        """
         if type(now) is tuple:
             for item in now:
                 self.check(trace, i, item)
         elif type(now) is late_bound.ndarray and now._view is None and trace.outside(now):
             refuse(
                 f"{shown(self.variables.names[i])} is an array that exists already after one arm "
-                "of a branch, so that which array it is depends on data; use np.where, or a copy"
+                "of a branch, so that which array it is depends on data, which are not known while "
+                "the function is being compiled; use np.where or a copy, or npx.cond, "
+                "npx.while_loop or npx.foreach"
             )
 
     def run(self, then: Arm, otherwise: Arm) -> None:

@@ -186,9 +186,12 @@ def _zip(_: Any, *over: Any, **options: Any) -> Any:
 
 
 def _len(_: Any, x: Any) -> Any:
-    if isinstance(x, Handle) and isinstance(handles.read(x).payload, masked_array.MaskedPayload):
-        return SymbolicNumber(x.shape[0].payload, int, 0)  # type: ignore[attr-defined]
-    return NotImplemented
+    length: Any = x.shape[0] if isinstance(x, Handle) and x.shape else None
+    return (
+        SymbolicNumber(length.payload, int, 0)
+        if type(length) is masked_array.Length
+        else NotImplemented
+    )
 
 
 def _extreme(function: Any, *args: Any, **options: Any) -> Any:

@@ -19,7 +19,7 @@ from npcompat._internal.dispatch.symbolic_number import SymbolicNumber, expect, 
 
 
 class Form(NamedTuple):
-    """What a value is: `kind` is "array", "scalar", "number", "tuple", "plain" or "maybe".
+    """Form of a value: `kind` is "array", "scalar", "number", "tuple", "plain" or "maybe".
 
     `type` is shape and dtype of arrays, the class of a number, or the object that is plain; `parts`
     are the forms of a tuple's items, or of what may be bound.
@@ -259,7 +259,7 @@ def blank(target: Form) -> list[Any]:
 
 
 def inexact(form: Form) -> list[bool]:
-    """Whether each payload of a form may be differentiated."""
+    """Tell for each payload of a form if it may be differentiated."""
     return [onp.dtype(dtype).kind in "fcV" for _, dtype in types_of(form)]
 
 

@@ -43,7 +43,9 @@ def converts() -> bool:
 
 
 class Variables:
-    """The variables that a loop or branch binds: functions that get and set them, and their names."""
+    """The variables that a loop or branch binds: functions that get and set them, and their
+    names.
+    """
 
     __slots__ = ("get", "names", "put")
 
@@ -60,7 +62,7 @@ def report(kind: str, where: str, text: str) -> None:
 
 
 def reports() -> tuple[str, ...]:
-    """What became of the loops of the program that is traced."""
+    """Return the notes on the loops of the program that is traced."""
     return tuple(running().notes.get("loops", ()))
 
 

@@ -11,7 +11,7 @@ from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
 from npcompat._internal.compile.staged_runs import is_staged, refuse
 from npcompat._internal.core.handle import Handle, Value
-from npcompat._internal.core.index_spec import FULL, INTEGER, NEWAXIS, SLICE
+from npcompat._internal.core.index_spec import FULL, INTEGER, SLICE
 from npcompat._internal.dispatch import handles, late_bound, masked_array, writes
 from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.dispatch.symbolic_number import (
@@ -22,6 +22,8 @@ from npcompat._internal.dispatch.symbolic_number import (
 )
 from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat._internal.indexing import lens
+from npcompat._internal.indexing.basic import step_of
+from npcompat._internal.indexing.parse import Kind, has_arrays, parse
 from npcompat._internal.staging import context
 
 
@@ -63,7 +65,9 @@ def number_of(scalar: Any) -> SymbolicNumber:
 
 
 def _position(number: SymbolicNumber, size: int, axis: int) -> TracedNumber:
-    """Where a number points in an axis; the program raises NumPy's error if nowhere."""
+    """Return the position of a number in an axis; the program raises NumPy's error if it is
+    outside.
+    """
     number = number.as_number()
     low, high = number.low, number.high
     if number.kind is float:
@@ -167,69 +171,41 @@ class _Part(NamedTuple):
         return lens.view(array, self.lens)
 
 
-def _complete(key: Any, axes: int) -> list[Any]:
-    """The items of a key, one for each axis but for None."""
-    items = list(key) if type(key) is tuple else [key]
-    used = sum([i is not None and i is not Ellipsis for i in items])
-    at = next((n for n, i in enumerate(items) if i is Ellipsis), len(items))
-    items[at : at + 1] = [slice(None)] * max(axes - used, 0)
-    if used > axes:
-        raise IndexError(
-            f"too many indices for array: array is {axes}-dimensional, but {used} were indexed"
-        )
-    return items
-
-
 def _part(array: Handle, key: Any) -> _Part | None:
     """The part that a basic key says; None for an advanced key."""
     shape = array.shape
+    if has_arrays(key):
+        return None
+    parsed = parse(shape, key)
     spec: list[tuple[int, ...]] = []
     starts: list[Any] = []
     mask, at, begin = None, 0, None
-    axis = 0
-    for item in _complete(key, len(shape)):
-        if item is None:
-            spec.append((NEWAXIS,))
-            continue
-        size = shape[axis]
-        if type(item) is slice and has_symbolic(item):
-            if item.step is not None and item.step != 1:
+    step: tuple[int, ...]
+    for item in parsed.items:
+        given = item.value
+        if item.kind is Kind.SLICE and has_symbolic(given):
+            if given.step is not None and given.step != 1:
                 refuse("a slice with a step, whose bounds are not known")
             if mask is not None:
                 refuse("a key with two slices of lengths that are not known")
-            bounds = _bound(item.start, size, 0), _bound(item.stop, size, size)
+            size = shape[item.axis]
+            bounds = _bound(given.start, size, 0), _bound(given.stop, size, size)
             at = sum([s[0] != INTEGER for s in spec])
             if size > WINDOW and any([type(b.key) is tuple and b.key[2] for b in bounds]):
                 context.running().notes["wide"] = True
                 begin = bounds[0].payload if _WINDOWED.get() else None
             mask = _mask(size, *bounds) if begin is None else _window(*bounds)
-            spec.append((FULL,))
-        elif type(item) is slice:
-            start, stop, step = item.indices(size)
-            length = len(range(start, stop, step))
-            if start == 0 and step == 1 and length == size:
-                spec.append((FULL,))
-            else:
-                spec.append((SLICE, length, step))
-                starts.append(start if length else 0)
-        elif isinstance(item, SymbolicNumber) and item.kind is not bool:
-            spec.append((INTEGER,))
-            starts.append(_position(item, size, axis))
-        elif type(item) is int:
-            if not -size <= item < size:
-                raise IndexError(f"index {item} is out of bounds for axis {axis} with size {size}")
-            spec.append((INTEGER,))
-            starts.append(item + size if item < 0 else item)
+            step, start = (FULL,), None
+        elif isinstance(given, SymbolicNumber):
+            if given.kind is bool:
+                return None
+            step, start = (INTEGER,), _position(given, shape[item.axis], item.axis)
         else:
-            return None
-        axis += 1
-    found = lens.index(tuple(starts), tuple(spec))
-    is_element = all([kind[0] == INTEGER for kind in spec]) and Ellipsis not in _items(key)
-    return _Part(found, mask, at, is_element, begin)
-
-
-def _items(key: Any) -> tuple[Any, ...]:
-    return tuple([i for i in key if i is Ellipsis]) if type(key) is tuple else ()
+            step, start = step_of(item, shape, key)
+        spec.append(step)
+        if step[0] in (INTEGER, SLICE):
+            starts.append(start)
+    return _Part(lens.index(tuple(starts), tuple(spec)), mask, at, parsed.is_element, begin)
 
 
 def _as_arrays(key: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What a loop of the program can run over: ranges, arrays, and what is put together of them."""
+"""Iterables that a loop of the program can run over: ranges, arrays, and combinations of these."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple

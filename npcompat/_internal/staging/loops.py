@@ -25,7 +25,7 @@ FEWEST = 9
 _PEELED = 2
 """Rounds that may run before a loop, whose variables change their types then."""
 _TRIES = 2
-"""How often a loop of one program is tried, of which a try has failed."""
+"""Number of times that a loop of one program is tried again after it failed."""
 
 Body = Callable[..., None]
 

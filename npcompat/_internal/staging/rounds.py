@@ -38,6 +38,7 @@ from npcompat._internal.staging.carried import (
 )
 from npcompat._internal.staging.iterables import Rounds
 from npcompat._internal.staging.truths import truth
+from npcompat._internal.support.errors import TracedValueError
 
 _ATTEMPTS = 12
 _CARRIED: dict[Any, frozenset[int]] = {}
@@ -219,8 +220,8 @@ class StagedLoop:
                 and [e[0] for e in small.errors] == [e[0] for e in whole[0].errors]
             )
             self.small = small if same else None
-        except Exception:
-            self.small = None  # it is only faster
+        except (TracedValueError, ChangedTypeError):
+            self.small = None  # a round that can't be traced with windows runs without them
         finally:
             self.variables.put(list(self.init))
             self.captured, self.leaving, self.permuted, self.written_names = whole
@@ -394,7 +395,7 @@ class StagedLoop:
         return state
 
     def _ran(self) -> Any:
-        """Whether any round has run: True, or a flag."""
+        """Return True, or a flag, for a loop of which a round has run."""
         if self.runs:
             return True
         if self.active is not None:
@@ -486,8 +487,10 @@ class StagedLoop:
         return compute
 
     def _may_run_forever(self) -> bool:
-        """Return True if a round has a loop of its own, which an error must keep from running on."""
-        return tracing.contains_while(self.captured.jaxpr)
+        """Return True if a round has a loop of its own, which an error must keep from running
+        on.
+        """
+        return tracing.contains_loop(self.captured.jaxpr, ("while",))
 
     def _report(self) -> None:
         carried = [self.names[i] for i in self.leaving if not self.names[i].startswith("_npc_")]

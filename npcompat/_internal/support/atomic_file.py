@@ -69,7 +69,9 @@ def write(path: str | os.PathLike[str], content: bytes) -> None:
 
 @cache
 def _here() -> str:
-    """Return a short name of this machine: a folder may be shared, and so may numbers of processes."""
+    """Return a short name of this machine: a folder may be shared, and so may numbers of
+    processes.
+    """
     node = os.uname().nodename if hasattr(os, "uname") else "host"
     return hashlib.sha256(node.encode()).hexdigest()[:8]
 

@@ -29,7 +29,7 @@ def completed(
     pretrained : bool
         Whether to read a file.
     device, ctx : Device or str, optional
-        Device of the pretrained parameters; others are placed by `initialize`.
+        Device of the parameters: of those in the file, or of those that `initialize` makes.
     root : path, optional
         The folder; `$MXNET_HOME/models`, or `~/.mxnet/models`, if not given.
 
@@ -41,6 +41,8 @@ def completed(
     chosen = single_device(one_of(device, ctx, name), name)
     if pretrained:
         net.load_parameters(found(name, root), device=chosen)
+    elif chosen is not None:
+        net.__dict__["_device"] = chosen
     return net
 
 

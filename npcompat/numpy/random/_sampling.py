@@ -44,9 +44,9 @@ def float_op(
     """Declare the operator of a continuous distribution, with kernel `random_<name>`.
 
     The last attributes of the kernel are size and dtype. Each element is made of its own bits, so
-    that a sample is a prefix of each longer one; `element_axes` says how many axes of each parameter
-    belong to one element, if not none. `prefetchable` promises that a program of several draws gives the
-    same numbers; `rounding_independent_of_size` promises that this holds bit for bit for a single
+    that a sample is a prefix of each longer one; `element_axes` says how many axes of each
+    parameter belong to one element, if not none. `prefetchable` promises that a program of several
+    draws gives the same numbers; `rounding_independent_of_size` promises that this holds bit for bit for a single
     number, too.
     """
 

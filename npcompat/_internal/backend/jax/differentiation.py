@@ -32,7 +32,7 @@ class Pullback(NamedTuple):
 
 
 class _Residuals:
-    """What leaves a recorded program besides its outputs.
+    """Residuals: values that leave a recorded program besides its outputs.
 
     A residual that is an input or an output of the program is not copied out again: `sources` says
     where it is.
@@ -70,11 +70,12 @@ def _vjp(
     return outs, vjp
 
 
-def _fill(outs: Any, cotangents: Sequence[Any], skips_unused: bool = True) -> Any:
+def _fill(outs: Any, cotangents: Sequence[Any], separate: bool) -> Any:
     """Cotangents in the structure and dtypes that JAX expects for these outputs.
 
-    Outputs that nothing depends on are left out, unless the pullback is differentiated itself:
-    rules of JAX's for loops don't take their shapes from cotangents that are left out.
+    Outputs that nothing depends on get zeros. Where outputs are `separate` (see `Op`), they are
+    left out: a zero times a derivative that is not finite would be nan. JAX's loops can't leave out
+    what they stack, so that this is not done for all operators.
     """
 
     def one(out: Any, given: Any) -> Any:
@@ -83,16 +84,11 @@ def _fill(outs: Any, cotangents: Sequence[Any], skips_unused: bool = True) -> An
             return onp.zeros(aval.shape, jax.dtypes.float0)
         if given is not None:
             return given.astype(aval.dtype)
-        return Zero(aval.to_ct_aval()) if skips_unused else jnp.zeros(aval.shape, aval.dtype)
+        return Zero(aval.to_ct_aval()) if separate else jnp.zeros(aval.shape, aval.dtype)
 
     if isinstance(outs, tuple):
         return tuple([one(o, c) for o, c in zip(outs, cotangents, strict=True)])
     return one(outs, cotangents[0])
-
-
-def _is_first(op: Op) -> bool:
-    """Return True if the pullback of an operator is a first derivative."""
-    return not op.name.endswith("_pullback")
 
 
 def forward_and_pullback(
@@ -119,7 +115,9 @@ def forward_and_pullback(
             shapes = jax.tree.map(lambda o: jax.ShapeDtypeStruct(o.shape, o.dtype), outs)
 
         def gradients(residuals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
-            return jax.tree.unflatten(tree, residuals)(_fill(shapes, cotangents, _is_first(op)))
+            return jax.tree.unflatten(tree, residuals)(
+                _fill(shapes, cotangents, op.separate_outputs)
+            )
 
         def pull(residuals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
             enter_x64_scope()
@@ -179,7 +177,7 @@ def traced_forward_and_pullback(
 
         def pull(_: Any, cotangents: Sequence[Any]) -> Any:
             with jax.enable_x64(True):
-                return vjp(_fill(outs, cotangents, _is_first(op)))
+                return vjp(_fill(outs, cotangents, op.separate_outputs))
 
         return outs, Pullback(pull, ())
 
@@ -196,7 +194,7 @@ def lazy_pullback(
     def pull(_: Any, cotangents: Sequence[Any]) -> Any:
         with jax.enable_x64(True):
             outs, vjp = _vjp(function(op, attrs), payloads, mask)
-            return vjp(_fill(outs, cotangents, _is_first(op)))
+            return vjp(_fill(outs, cotangents, op.separate_outputs))
 
     return Pullback(pull, ())
 
@@ -211,15 +209,20 @@ def pullback_op(op: Op, attrs: Attrs, mask: tuple[bool, ...], given: tuple[bool,
     def compute(_: Any, *arrays: Any) -> Any:
         outs, vjp = _vjp(apply, arrays[:arity], mask)
         rest = iter(arrays[arity:])
-        grads = vjp(_fill(outs, [next(rest) if g else None for g in given], False))
+        grads = vjp(_fill(outs, [next(rest) if g else None for g in given], op.separate_outputs))
         return tuple(grads) if len(grads) > 1 else grads[0]
 
+    return _derived(f"{op.name}_pullback", compute, sum(mask))
+
+
+def _derived(name: str, compute: Callable[..., Any], outputs: int) -> Op:
+    """An operator of any inputs that computes gradients, and runs on XLA where it can."""
     return Op(
-        f"{op.name}_pullback",
+        name,
         compute,
         ("inputs",),
         variadic=True,
-        outputs=sum(mask),
+        outputs=outputs,
         kernels={"jax": compute},
         prefers_xla=True,
     )
@@ -262,16 +265,9 @@ def graph_gradient_op(
                     next(rest) if g else jnp.ones_like(out)
                     for g, out in zip(given, outs, strict=True)
                 ],
+                False,
             )
         )
         return tuple(grads) if len(grads) > 1 else grads[0]
 
-    return Op(
-        "_npi_backward",
-        compute,
-        ("inputs",),
-        variadic=True,
-        outputs=len(leaves),
-        kernels={"jax": compute},
-        prefers_xla=True,
-    )
+    return _derived("_npi_backward", compute, len(leaves))

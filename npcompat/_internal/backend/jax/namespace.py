@@ -81,7 +81,7 @@ xp = KernelNamespace(name, (jnp, LazyModule("jax.scipy.special")), _LATER)
 
 
 def is_payload(x: Any) -> bool:
-    """Whether this backend runs on the payload: an XLA array, or a tracer of one."""
+    """Return True for a payload that this backend runs on: an XLA array, or a tracer of one."""
     return type(x) is Array or isinstance(x, Tracer)
 
 
@@ -103,7 +103,7 @@ class Unknown:
 
 
 def is_tracer(payload: Any) -> bool:
-    """Whether the payload stands for a value that is known only when a program runs."""
+    """Return True for a payload that stands for a value that is known only when a program runs."""
     return isinstance(payload, Tracer | Unknown)
 
 

@@ -172,7 +172,9 @@ def moved(payload: Any, device: Any) -> Any:
 
 @lru_cache(maxsize=16)
 def _device(chosen: Any) -> Any:
-    """A device that JAX's configuration names, by itself or by its platform; None is for the first."""
+    """A device that JAX's configuration names, by itself or by its platform; None is for the
+    first.
+    """
     return chosen if hasattr(chosen, "platform") else jax.devices(chosen)[0]
 
 
@@ -183,14 +185,16 @@ def first_cpu() -> Any:
 
 
 config = jax.config
-"""What says where JAX places what nobody placed, `jax_default_device`; None is the first device."""
+"""JAX's configuration, whose `jax_default_device` says where new values go; None is the first
+device.
+"""
 
 
 def default_device() -> Any:
-    """Where JAX places what nobody placed."""
+    """Return the device of new values, by JAX's configuration."""
     return _device(jax.config.jax_default_device)  # type: ignore[attr-defined]
 
 
 def device_of(payload: Any) -> Any:
-    """Where the values are; None for a tracer."""
+    """Return the device of the values; None for a tracer."""
     return None if isinstance(payload, Tracer) else next(iter(payload.devices()))

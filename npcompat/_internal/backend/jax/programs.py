@@ -67,9 +67,9 @@ def enter_x64_scope() -> None:
         context.__enter__()
 
 
-# Some operators are exit_x64_scope after the trace has ended, by functions that look at the x64 flag; and
-# a program is exit_x64_scope again for every device, without a trace.  So an identity stands first in each
-# program, whose x64_scopes sets the flag.
+# Some operators are lowered after the trace has ended, by functions that look at the x64 flag; and
+# a program is lowered again for every device, without a trace.  So an identity stands first in each
+# program, whose lowering sets the flag.
 _exact_p = Primitive("npcompat_exact")
 _exact_p.def_impl(lambda x: x)
 _exact_p.def_abstract_eval(lambda aval: aval)
@@ -84,13 +84,15 @@ mlir.register_lowering(_exact_p, _lower_exact)
 
 
 def _exact_first(arrays: Sequence[Any]) -> Sequence[Any]:
-    """The operands of a program, the first of them through the identity that keeps x64_scopes exact."""
+    """The operands of a program, the first of them through the identity that keeps lowering
+    exact.
+    """
     return (_exact_p.bind(arrays[0]), *arrays[1:]) if arrays else arrays
 
 
 def optimized_for_cpu(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
-    """What is compiled for an operator, its equations put as the compiler makes fast programs of
-    them, where these may gain by it.
+    """Rewrite an operator's equations as the CPU's compiler makes fast programs of them, where
+    these may gain by it.
     """
     return for_cpu(compute) if op.prefers_xla else compute
 
@@ -141,7 +143,7 @@ def compile_ahead(program: Any, payloads: Sequence[Any]) -> None:
 
 @lru_cache(maxsize=1024, typed=True)
 def operations(op: Op, attrs: Attrs, inputs: tuple[Any, ...]) -> int:
-    """How many operations on floats a call makes; inputs are types whose shapes are known, and
+    """Count the operations on floats of a call; inputs are types whose shapes are known, and
     Python scalars.
     """
     arrays = [

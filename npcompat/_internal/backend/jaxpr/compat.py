@@ -58,7 +58,9 @@ Zero: Any = private("jax._src.ad_util", "Zero")
 which a derivative that is not finite makes nan.
 """
 batched_device_put: Any = private("jaxlib.xla_client", "batched_device_put")
-"""Send a buffer of the host to devices.  `jax.device_put` takes ten times as long, and may alias."""
+"""Send a buffer of the host to devices.  `jax.device_put` takes ten times as long, and may
+alias.
+"""
 
 __all__ = [
     "TESTED",

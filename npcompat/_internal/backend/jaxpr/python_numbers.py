@@ -4,6 +4,7 @@ An int of Python's has no end. So each function that can leave 64 bits has one b
 where it did.
 """
 
+import functools
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -96,20 +97,17 @@ def negation(flag: Any) -> Any:
 
 def either(*flags: Any) -> Any:
     """True where any of some flags is."""
-    with jax.enable_x64(True):
-        found = jnp.asarray(flags[0])
-        for flag in flags[1:]:
-            found = jnp.logical_or(found, flag)
-        return found
+    return _folded(jnp.logical_or, flags)
 
 
 def both(*flags: Any) -> Any:
     """True where all of some flags are."""
+    return _folded(jnp.logical_and, flags)
+
+
+def _folded(combine: Callable[[Any, Any], Any], flags: Sequence[Any]) -> Any:
     with jax.enable_x64(True):
-        found = jnp.asarray(flags[0])
-        for flag in flags[1:]:
-            found = jnp.logical_and(found, flag)
-        return found
+        return functools.reduce(combine, flags[1:], jnp.asarray(flags[0]))
 
 
 def as_int(payload: Any) -> tuple[Any, Any]:

@@ -1,6 +1,6 @@
 """Functions as equations: traced once, then compiled as often as there are programs of them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
@@ -179,7 +179,9 @@ def program_function(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[..
 
 
 def dependence(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> list[frozenset[int]]:
-    """Inputs that each output of a trace has a derivative by: captured constants, then arguments."""
+    """Inputs that each output of a trace has a derivative by: captured constants, then
+    arguments.
+    """
     position = {id(c): i for i, c in enumerate(captured)}
     inner = jaxpr.jaxpr
     numbered = [
@@ -214,16 +216,16 @@ def _dependence(jaxpr: Jaxpr, known: dict[Var, frozenset[int]]) -> list[frozense
 _NOTHING: frozenset[int] = frozenset()
 
 
-def contains_while(jaxpr: Any) -> bool:
-    """Return True if equations hold a loop of which it is not known how often it runs."""
+def contains_loop(jaxpr: Any, names: Collection[str]) -> bool:
+    """Return True if equations hold a loop of JAX's: "scan", or "while" of an unknown count."""
     for equation in getattr(jaxpr, "jaxpr", jaxpr).eqns:
         if loop_bodies.is_put(equation):
             continue
-        if equation.primitive.name == "while":
+        if equation.primitive.name in names:
             return True
         for parameter in equation.params.values():
             for inner in parameter if isinstance(parameter, tuple | list) else (parameter,):
-                if hasattr(getattr(inner, "jaxpr", inner), "eqns") and contains_while(inner):
+                if hasattr(getattr(inner, "jaxpr", inner), "eqns") and contains_loop(inner, names):
                     return True
     return False
 

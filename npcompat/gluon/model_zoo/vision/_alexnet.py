@@ -57,7 +57,7 @@ def alexnet(
     pretrained : bool
         Whether to read its parameters from a file.
     device, ctx : Device or str, optional
-        Device of the pretrained parameters; others are placed by `initialize`.
+        Device of the parameters.
     root : path, optional
         The folder of the file; `$MXNET_HOME/models`, or `~/.mxnet/models`, if not given.
     **kwargs

@@ -31,6 +31,7 @@ from npcompat.numpy import (
     _floats,
     _grids,
     _histograms,
+    _insertion,
     _iteration,
     _joining,
     _joint_histograms,
@@ -41,6 +42,7 @@ from npcompat.numpy import (
     _nan_reductions,
     _numpys_own,
     _packing,
+    _polynomial_fits,
     _polynomials,
     _positions,
     _printing,
@@ -50,10 +52,13 @@ from npcompat.numpy import (
     _reductions,
     _repeating,
     _rounding,
+    _running,
     _scalar,  # noqa: F401 (it gives the dispatcher its class)
     _selection,
     _sets,
     _sorting,
+    _splitting,
+    _spread,
     _statistics,
     _trigonometry,
     _windows,
@@ -84,6 +89,7 @@ from npcompat.numpy._financial import *
 from npcompat.numpy._floats import *
 from npcompat.numpy._grids import *
 from npcompat.numpy._histograms import *
+from npcompat.numpy._insertion import *
 from npcompat.numpy._iteration import *
 from npcompat.numpy._joining import *
 from npcompat.numpy._joint_histograms import *
@@ -95,6 +101,7 @@ from npcompat.numpy._nan_reductions import *
 from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._numpys_own import *
 from npcompat.numpy._packing import *
+from npcompat.numpy._polynomial_fits import *
 from npcompat.numpy._polynomials import *
 from npcompat.numpy._positions import *
 from npcompat.numpy._printing import *
@@ -107,9 +114,12 @@ from npcompat.numpy._ranges import *
 from npcompat.numpy._reductions import *
 from npcompat.numpy._repeating import *
 from npcompat.numpy._rounding import *
+from npcompat.numpy._running import *
 from npcompat.numpy._selection import *
 from npcompat.numpy._sets import *
 from npcompat.numpy._sorting import *
+from npcompat.numpy._splitting import *
+from npcompat.numpy._spread import *
 from npcompat.numpy._statistics import *
 from npcompat.numpy._trigonometry import *
 from npcompat.numpy._ufunc_methods import ufunc
@@ -184,6 +194,7 @@ __all__ += _financial.__all__
 __all__ += _floats.__all__
 __all__ += _grids.__all__
 __all__ += _histograms.__all__
+__all__ += _insertion.__all__
 __all__ += _iteration.__all__
 __all__ += _joining.__all__
 __all__ += _joint_histograms.__all__
@@ -194,6 +205,7 @@ __all__ += _nan_quantiles.__all__
 __all__ += _nan_reductions.__all__
 __all__ += _numpys_own.__all__
 __all__ += _packing.__all__
+__all__ += _polynomial_fits.__all__
 __all__ += _polynomials.__all__
 __all__ += _positions.__all__
 __all__ += _printing.__all__
@@ -203,9 +215,12 @@ __all__ += _ranges.__all__
 __all__ += _reductions.__all__
 __all__ += _repeating.__all__
 __all__ += _rounding.__all__
+__all__ += _running.__all__
 __all__ += _selection.__all__
 __all__ += _sets.__all__
 __all__ += _sorting.__all__
+__all__ += _splitting.__all__
+__all__ += _spread.__all__
 __all__ += _statistics.__all__
 __all__ += _trigonometry.__all__
 __all__ += _windows.__all__

@@ -23,9 +23,11 @@ from npcompat.numpy._joining import concatenate
 from npcompat.numpy._manipulation import atleast_1d, broadcast_to, squeeze, transpose
 from npcompat.numpy._products import dot
 from npcompat.numpy._reductions import any as any_of
-from npcompat.numpy._reductions import cumprod, cumsum, mean, std, sum, var
+from npcompat.numpy._reductions import mean, sum
 from npcompat.numpy._rounding import clip, round
+from npcompat.numpy._running import cumprod, cumsum
 from npcompat.numpy._selection import where as select
+from npcompat.numpy._spread import std, var
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue, Out
 from npcompat.numpy._ufunc import finish
 

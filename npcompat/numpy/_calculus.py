@@ -13,7 +13,8 @@ from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._host_arrays import by_numpy
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._products import product_types
-from npcompat.numpy._reductions import cumsum, sum
+from npcompat.numpy._reductions import sum
+from npcompat.numpy._running import cumsum
 from npcompat.numpy._selection import where
 from npcompat.numpy._statistics import diff
 from npcompat.numpy._typing import ArrayLike, AxisLike

@@ -1,6 +1,5 @@
 """Concatenation, stacking, splitting, insertion and deletion."""
 
-import itertools
 import operator as python
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,11 +14,9 @@ from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch import execution, handles, writes
 from npcompat._internal.dispatch.apply import apply_cached
 from npcompat._internal.indexing.assigned_value import fitted
-from npcompat.numpy._checks import check_casting, shaping
+from npcompat.numpy._checks import check_casting
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
-from npcompat.numpy._manipulation import moveaxis, ndim, ravel
-from npcompat.numpy._memory_order import in_order
-from npcompat.numpy._selection import take
+from npcompat.numpy._manipulation import ndim
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Out
 from npcompat.numpy._ufunc import _select_where, store
 from npcompat.numpy._unbound import call_cached
@@ -320,241 +317,6 @@ def _depth(part: Any, path: tuple[int, ...], empty: list[str]) -> int:
     return depths[0] + 1
 
 
-# --- splitting ------------------------------------------------------------------------------------
-
-
-def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> "list[ndarray]":
-    """Split along an axis into parts of nearly equal length, or at positions; views.
-
-    The lengths differ by at most one.
-
-    Examples
-    --------
-    >>> np.array_split(np.arange(5), 2)
-    [array([0, 1, 2]), array([3, 4])]
-    """
-    ary = asanyarray(ary)
-    if ary.ndim == 0:
-        raise IndexError("array_split: a 0-d array can't be split")
-    axis = axis + ary.ndim if axis < 0 else axis
-    total = ary.shape[axis]
-    if _is_count(indices_or_sections):
-        count = int(indices_or_sections)
-        if count <= 0:
-            raise ValueError("number sections must be larger than 0.")
-        each, more = divmod(total, count)
-        cuts = [0]
-        for i in range(count):
-            cuts.append(cuts[-1] + each + (i < more))
-    else:
-        cuts = [0, *[int(i) for i in indices_or_sections], total]
-    before = (slice(None),) * axis
-    return [ary[(*before, slice(start, stop))] for start, stop in itertools.pairwise(cuts)]
-
-
-def _is_count(sections: Any) -> bool:
-    return not hasattr(sections, "__len__") or (hasattr(sections, "ndim") and sections.ndim == 0)
-
-
-def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> "list[ndarray]":
-    """Split along an axis into equal parts, or at positions; views.
-
-    Raises
-    ------
-    ValueError
-        If the length is not a multiple of the number of parts.
-
-    Examples
-    --------
-    >>> np.split(np.arange(4), 2)
-    [array([0, 1]), array([2, 3])]
-    >>> np.split(np.arange(4), [1])
-    [array([0]), array([1, 2, 3])]
-    """
-    ary = asanyarray(ary)
-    if _is_count(indices_or_sections) and ary.shape[axis] % int(indices_or_sections):
-        raise ValueError("array split does not result in an equal division")
-    return array_split(ary, indices_or_sections, axis)
-
-
-def hsplit(ary: ArrayLike, indices_or_sections: Any) -> "list[ndarray]":
-    """Split horizontally: along the second axis, the first of vectors.
-
-    Examples
-    --------
-    >>> np.hsplit(np.arange(4), 2)
-    [array([0, 1]), array([2, 3])]
-    """
-    ary = asanyarray(ary)
-    if ary.ndim == 0:
-        raise ValueError("hsplit only works on arrays of 1 or more dimensions")
-    return split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
-
-
-def vsplit(ary: ArrayLike, indices_or_sections: Any) -> "list[ndarray]":
-    """Split vertically: along the first axis of at least two.
-
-    Examples
-    --------
-    >>> np.vsplit(np.ones((2, 1)), 2)
-    [array([[1.]]), array([[1.]])]
-    """
-    ary = asanyarray(ary)
-    if ary.ndim < 2:
-        raise ValueError("vsplit only works on arrays of 2 or more dimensions")
-    return split(ary, indices_or_sections, 0)
-
-
-def dsplit(ary: ArrayLike, indices_or_sections: Any) -> "list[ndarray]":
-    """Split in depth: along the third axis.
-
-    Examples
-    --------
-    >>> [part.shape for part in np.dsplit(np.ones((1, 1, 4)), 2)]
-    [(1, 1, 2), (1, 1, 2)]
-    """
-    ary = asanyarray(ary)
-    if ary.ndim < 3:
-        raise ValueError("dsplit only works on arrays of 3 or more dimensions")
-    return split(ary, indices_or_sections, 2)
-
-
-def unstack(x: ArrayLike, /, *, axis: int = 0) -> "tuple[ndarray, ...]":
-    """Unpack the slices along an axis, which is removed; views.
-
-    Examples
-    --------
-    >>> np.unstack(np.array([[1, 2], [3, 4]]))
-    (array([1, 2]), array([3, 4]))
-    """
-    x = asanyarray(x)
-    if x.ndim == 0:
-        raise ValueError("Input array must be at least 1-d.")
-    axis = onp.lib.array_utils.normalize_axis_index(axis, x.ndim)
-    return tuple(x[(*(slice(None),) * axis, i)] for i in range(x.shape[axis]))
-
-
-# --- adding and removing elements -----------------------------------------------------------------
-
-
-def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> "ndarray":
-    """Append values along an axis, or after raveling both; a new array.
-
-    Examples
-    --------
-    >>> np.append([1, 2], [[3], [4]])
-    array([1, 2, 3, 4])
-    """
-    if axis is None:
-        return concatenate((ravel(arr), ravel(values)))
-    return concatenate((asarray(arr), asarray(values)), axis)
-
-
-def _removed(obj: Any, length: int, axis: int) -> onp.ndarray[Any, Any]:
-    """Return a mask of the positions along an axis that stay."""
-    keep = onp.ones(length, bool)
-    if isinstance(obj, slice):
-        keep[obj] = False
-        return keep
-    host = onp.asarray(shaping(obj, "delete"))
-    if host.dtype == bool:
-        if host.shape != (length,):
-            raise ValueError(
-                "boolean array argument obj to delete must be one dimensional and match the axis "
-                f"length of {length}"
-            )
-        return ~host
-    if host.size == 0 and not hasattr(obj, "dtype"):
-        return keep
-    if host.dtype.kind not in "iu":
-        raise IndexError("arrays used as indices must be of integer (or boolean) type")
-    wrong = host[(host < -length) | (host >= length)]
-    if wrong.size:
-        raise IndexError(
-            f"index {wrong.flat[0]} is out of bounds for axis {axis} with size {length}"
-        )
-    keep[host] = False
-    return keep
-
-
-def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> "ndarray":
-    """Delete the positions that an int, a slice, integers or a mask selects; a new array.
-
-    Examples
-    --------
-    >>> np.delete([1, 2, 3, 4], [0, 2])
-    array([2, 4])
-    """
-    arr = asanyarray(arr)
-    if axis is None:
-        arr, axis = ravel(arr), 0
-    axis = onp.lib.array_utils.normalize_axis_index(axis, arr.ndim)
-    kept = take(arr, onp.flatnonzero(_removed(obj, arr.shape[axis], axis)), axis)
-    return _as_laid_out(kept, arr)
-
-
-def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> "ndarray":
-    """Insert values before positions along an axis; a new array.
-
-    Parameters
-    ----------
-    arr : array_like
-        The array.
-    obj : int, slice, or array_like of int or bool
-        Positions of `arr` before which to insert.
-    values : array_like
-        Values to insert; cast to the dtype of `arr`, broadcast to the place.
-    axis : int, optional
-        The axis; if not given, the elements of all axes in C order.
-
-    Examples
-    --------
-    >>> np.insert([1, 2, 3], 1, 9)
-    array([1, 9, 2, 3])
-    """
-    arr = asanyarray(arr)
-    if axis is None:
-        arr, axis = ravel(arr), 0
-    axis = onp.lib.array_utils.normalize_axis_index(axis, arr.ndim)
-    length = arr.shape[axis]
-    if isinstance(obj, slice):
-        positions = onp.arange(*obj.indices(length))
-    else:
-        positions = onp.asarray(shaping(obj, "insert"))
-        if positions.dtype == bool:
-            if positions.ndim != 1:
-                raise ValueError("boolean array argument obj to insert must be one dimensional")
-            positions = onp.flatnonzero(positions)
-        elif positions.size == 0 and not hasattr(obj, "dtype"):
-            positions = positions.astype(onp.int64)
-        if positions.ndim > 1:
-            raise ValueError("index array argument obj to insert must be one dimensional or scalar")
-        if positions.dtype.kind not in "iu":
-            raise IndexError("arrays used as indices must be of integer (or boolean) type")
-    wrong = positions[(positions < -length) | (positions > length)]
-    if wrong.size:
-        raise IndexError(
-            f"index {wrong.flat[0]} is out of bounds for axis {axis} with size {length}"
-        )
-    new: Any = values if isinstance(values, Handle) else asarray(values, arr.dtype)
-    count = positions.size
-    if count == 1:  # `values` may hold several slices
-        new = new.reshape((1,) * (arr.ndim - new.ndim) + new.shape)
-        new = moveaxis(new, 0, axis) if positions.ndim == 0 else new
-        count = new.shape[axis]
-    block_shape = (*arr.shape[:axis], count, *arr.shape[axis + 1 :])
-    block_of_new = handles.wrap(fitted(new, block_shape, arr.dtype))
-    positions = onp.broadcast_to(onp.where(positions < 0, positions + length, positions), (count,))
-    order = onp.argsort(onp.concatenate([positions, onp.arange(length)]), kind="stable")
-    made = take(concatenate((block_of_new, arr), axis, dtype=arr.dtype), order, axis)
-    return _as_laid_out(made, arr)
-
-
-def _as_laid_out(made: Any, arr: Any) -> Any:
-    """Return a new array in Fortran order if the one that it is made of lies in it alone."""
-    return in_order(made, "F") if handles.layout(arr).flags.fnc else made
-
-
 # --- copying --------------------------------------------------------------------------------------
 
 
@@ -636,8 +398,4 @@ def _same_elements(a: Handle, b: Handle) -> bool:
     )
 
 
-__all__ = [
-    "append", "array_split", "block", "column_stack", "concat", "concatenate", "copyto", "delete",
-    "dsplit", "dstack", "hsplit", "hstack", "insert", "row_stack", "split", "stack", "unstack",
-    "vsplit", "vstack",
-]  # fmt: skip
+__all__ = ["block", "column_stack", "concat", "concatenate", "copyto", "dstack", "hstack", "row_stack", "stack", "vstack"]  # fmt: skip

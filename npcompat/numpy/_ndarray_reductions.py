@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from npcompat._internal.native.fast_path import call_cached
-from npcompat.numpy import _products, _reductions, _sorting
+from npcompat.numpy import _products, _reductions, _running, _sorting, _spread
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue, Out
 
 if TYPE_CHECKING:
@@ -96,8 +96,8 @@ class Reductions:
         correction: Any = NoValue,
     ) -> "ndarray":
         """Compute the variance over axes."""
-        return _reductions.spread_of(
-            _reductions._var, self, axis, dtype, out, ddof, keepdims, where, mean, correction
+        return _spread.spread_of(
+            _spread._var, self, axis, dtype, out, ddof, keepdims, where, mean, correction
         )
 
     @call_cached
@@ -114,8 +114,8 @@ class Reductions:
         correction: Any = NoValue,
     ) -> "ndarray":
         """Compute the standard deviation over axes."""
-        return _reductions.spread_of(
-            _reductions._std, self, axis, dtype, out, ddof, keepdims, where, mean, correction
+        return _spread.spread_of(
+            _spread._std, self, axis, dtype, out, ddof, keepdims, where, mean, correction
         )
 
     @call_cached
@@ -147,14 +147,14 @@ class Reductions:
         self: Any, axis: int | None = None, dtype: DTypeLike = None, out: Out = None
     ) -> "ndarray":
         """Compute the cumulative sum."""
-        return _reductions.cumsum(self, axis, dtype, out)
+        return _running.cumsum(self, axis, dtype, out)
 
     @call_cached
     def cumprod(
         self: Any, axis: int | None = None, dtype: DTypeLike = None, out: Out = None
     ) -> "ndarray":
         """Compute the cumulative product."""
-        return _reductions.cumprod(self, axis, dtype, out)
+        return _running.cumprod(self, axis, dtype, out)
 
     @call_cached
     def argmax(

@@ -8,7 +8,12 @@ from registry_cases.case import samples
 from test_registry import OPERATORS, codes, flat, given, quiet
 
 from npcompat import np, npx
-from npcompat._internal.backend.jaxpr import flop_count, primitives, ragged_rounds, row_independence
+from npcompat._internal.backend.jaxpr import (
+    flop_count,
+    primitives,
+    ragged_values,
+    row_independence,
+)
 from npcompat._internal.compile.capture import capture
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import handles
@@ -65,7 +70,7 @@ def test_the_table_has_the_primitives_of_all_operators(monkeypatch):
 
 
 def test_rules_are_for_primitives_of_the_table():
-    for rules in (row_independence._RULES, ragged_rounds.RULES):
+    for rules in (row_independence._RULES, ragged_values.RULES):
         assert rules.keys() - primitives.FAMILIES.keys() == set()
 
 

@@ -11,6 +11,7 @@ from npcompat.gluon.nn import (
     _deformable,
     _normalization,
     _pixels,
+    _pooling,
     _transposed_convolution,
 )
 from npcompat.gluon.nn._activations import *
@@ -21,6 +22,7 @@ from npcompat.gluon.nn._convolution import *
 from npcompat.gluon.nn._deformable import *
 from npcompat.gluon.nn._normalization import *
 from npcompat.gluon.nn._pixels import *
+from npcompat.gluon.nn._pooling import *
 from npcompat.gluon.nn._transposed_convolution import *
 from npcompat.gluon.symbol_block import SymbolBlock
 
@@ -33,6 +35,7 @@ __all__ += _convolution.__all__
 __all__ += _deformable.__all__
 __all__ += _normalization.__all__
 __all__ += _pixels.__all__
+__all__ += _pooling.__all__
 __all__ += _transposed_convolution.__all__
 
 __getattr__ = old_paths.names_of(__name__)

@@ -13,7 +13,7 @@ from npcompat._internal.dispatch import array_like, handles
 from npcompat.numpy._creation import asarray, placed_on
 from npcompat.numpy._manipulation import squeeze
 from npcompat.numpy._ranges import arange
-from npcompat.numpy._reductions import cumsum
+from npcompat.numpy._running import cumsum
 from npcompat.numpy._selection import take, take_along_axis, where
 from npcompat.numpy._sorting import argsort, searchsorted, sort
 from npcompat.numpy._ufunc import finish, store

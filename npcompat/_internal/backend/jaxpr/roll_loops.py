@@ -27,14 +27,9 @@ from npcompat._internal.backend.jaxpr.compat import (
     jaxpr_as_fun,
 )
 from npcompat._internal.backend.jaxpr.primitives import family
-from npcompat._internal.backend.jaxpr.ragged_rounds import (
-    RULES,
-    SHAPES,
-    UnfitError,
-    ValidRange,
-    merge_rounds,
-    shape_of,
-)
+from npcompat._internal.backend.jaxpr.ragged_rounds import merge_rounds
+from npcompat._internal.backend.jaxpr.ragged_rules import SHAPES
+from npcompat._internal.backend.jaxpr.ragged_values import RULES, UnfitError, ValidRange, shape_of
 
 MIN_ROUNDS = 4
 """Minimum number of rounds of a loop that is rerolled."""

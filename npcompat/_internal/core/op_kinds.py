@@ -1,9 +1,9 @@
 """Kinds of operators: what the members of a family share is written here once, and a member is what
 is its own.
 
-    @for_axis("_npx_scan_max", rule=dtypes.first)
-    def _scan_max(xp, a, axis):
-        return xp.maximum.accumulate(a, axis)
+    @for_axis("_npx_scan_sum", rule=dtypes.first)
+    def _scan_sum(xp, a, axis):
+        return xp.cumsum(a, axis=axis)
 
 A kind says which inputs and attributes there are beside the member's own, treats axes and windows,
 and gives the pattern. Types are inferred, gradients accumulated and cases tested as those of any

@@ -77,9 +77,7 @@ _LATER = {
     ],
 }
 """Modules that are imported when one of their kernels is asked for: their imports take long."""
-xp = KernelNamespace(
-    name, (jnp, LazyModule("jax.scipy.special"), LazyModule("jax.lax")), _LATER
-)
+xp = KernelNamespace(name, (jnp, LazyModule("jax.scipy.special"), LazyModule("jax.lax")), _LATER)
 
 
 def is_payload(x: Any) -> bool:

@@ -41,7 +41,7 @@ else:
     WrappedFun = private("jax._src.linear_util", "WrappedFun")
 
 ArrayImpl: Any = private("jax._src.array", "ArrayImpl")
-"""Class of arrays on XLA. `jax.Array` is abstract: isinstance takes 0.4 us, `type(x) is` no time."""
+"""Class of arrays on XLA. `jax.Array` is abstract: isinstance takes 0.4 us, `type(x) is` none."""
 DynamicJaxprTracer: Any = private("jax._src.interpreters.partial_eval", "DynamicJaxprTracer")
 """Class of the tracers of a function that is traced to a jaxpr. No public name stands for it."""
 convert_constvars_jaxpr: Any = private(

@@ -60,7 +60,7 @@ class Trace:
         ] = {}  # by id: functions that recompute constant payloads
         self.numbers: dict[
             int, Any
-        ] = {}  # by id of the payload: traced numbers that are operands
+        ] = {}  # by id of the payload: traced numbers that are operands of operators
         self.notes: dict[Any, Any] = {}  # of staged loops and branches; see `staging/`
 
     # --- handles

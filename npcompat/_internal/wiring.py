@@ -1,8 +1,8 @@
-"""Connect the rooms: every hole that a lower room leaves, and what an upper room fills it with.
+"""Wiring of the rooms: the only module that fills in what lower rooms need of upper ones.
 
-Lower rooms don't import upper ones. Where they need a class or a function of theirs, they read it
-from `dispatch/late_bound.py`; the C fast path reads what it needs from the table that
-`fast_path.connect` fills. Nothing else connects anything.
+Lower rooms don't import upper ones. They read the classes and functions that they need of these
+from `dispatch/late_bound.py`. The C fast path reads them from the table that `fast_path.connect`
+fills.
 """
 
 import opcode
@@ -42,7 +42,7 @@ from npcompat._internal.staging import calls, runtime
 
 
 def connect_core() -> None:
-    """Fill what rooms of the core fill; called once, before public functions are declared."""
+    """Fill in the core's part; called once, before public functions are declared."""
     late_bound.class_of_results = subclasses.results
     late_bound.recorder = tape.record
     late_bound.converted = calls.for_trace
@@ -54,7 +54,7 @@ def connect_core() -> None:
 def connect_arrays(
     array: type[handle.Handle], scalar: type[handle.Handle], overridden: Callable[..., Any]
 ) -> None:
-    """Fill what `npcompat.numpy` fills; called once, when it is imported.
+    """Fill in the classes of arrays; `npcompat.numpy` calls it once, when it is imported.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def connect_symbols(
     build: Callable[[op.Op, Sequence[Any], op.Attrs], Any],
     stream: Sequence[Any],
 ) -> None:
-    """Fill the holes that symbols fill; `npcompat.symbol` calls it once, when it is imported.
+    """Fill in the classes of symbols; `npcompat.symbol` calls it once, when it is imported.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def connect_symbols(
 
 def _connect_fast_path() -> None:
     fast_path.connect(
-        # classes, whose slots are read where they lie
+        # classes, whose slots C reads by their offsets
         value=handle.Value,
         view=handle.View,
         extra=handle.Extra,
@@ -113,7 +113,7 @@ def _connect_fast_path() -> None:
         numpy_function=apply.numpy_function,
         raise_failed=apply.raise_failed,
         call_errors=numpy_errors.CALL_ERRORS,
-        # memory that others look into
+        # borrowed buffers
         borrowed_value=handle.BorrowedValue,
         export=borrowed_buffers.export,
         take_back=borrowed_buffers.take_back,

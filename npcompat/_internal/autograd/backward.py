@@ -1,4 +1,4 @@
-"""The walk back over the tape, from heads to the gradients of variables."""
+"""Backward: reverse-mode differentiation over the tape, from heads to gradients of variables."""
 
 import heapq
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ from npcompat._internal.support.errors import AutogradError
 
 
 def renew(leaf: Leaf) -> None:
-    """Make a variable that was written while recording, after backward, one with its new value."""
+    """Make the new value of a variable a leaf again, if it was written while recording."""
     handle = None if leaf.variable is None else leaf.variable()
     if (
         handle is None
@@ -44,7 +44,7 @@ def renew(leaf: Leaf) -> None:
 
 
 def pull(node: Node, cotangents: Sequence[Value | None], create_graph: bool) -> Sequence[Value]:
-    """Gradients of a node's inputs in the mask, from those of its outputs (None: zero)."""
+    """Return the gradients of a node's masked inputs from those of its outputs (None: zero)."""
     if isinstance(node.pullback, PythonPullback):
         return node.pullback.pull(cotangents, create_graph)
     if create_graph or node.pullback is LATER:
@@ -105,9 +105,9 @@ def gradients(
     retain_graph: bool,
     create_graph: bool,
 ) -> Gradients:
-    """Walk back from the heads; the gradient of every leaf they depend on, by the leaf's id.
+    """Compute the gradients of all leaves on which the heads depend, by the leaves' ids.
 
-    Nothing is written and nothing released until the whole walk has succeeded.
+    Nothing is written, and no node is released, until the whole walk has succeeded.
     """
     if not create_graph and (nodes := nodes_on_host(heads)):
         with modes.changed(recording=False):
@@ -129,15 +129,16 @@ def gradients(
 
 
 class _Walk:
-    """A walk back over nodes, from the youngest on; each is walked when all that it made has sent
-    its gradient.
+    """Walk over nodes from the youngest to the oldest.
+
+    A node is walked after all nodes that use its outputs, which are younger.
 
     Attributes
     ----------
     found : dict
-        The leaves that were reached, with their gradients.
+        Leaves that were reached, with their gradients.
     walked : list of Node
-        Nodes that were walked.
+        Nodes whose pullbacks have run.
     """
 
     def __init__(self, create_graph: bool) -> None:
@@ -148,7 +149,7 @@ class _Walk:
         self._ages: list[tuple[int, int]] = []
 
     def send(self, value: Value, grad: Value) -> None:
-        """Add a gradient to those of a value."""
+        """Accumulate a gradient of a value."""
         node = value.node
         if node is None:
             return
@@ -161,7 +162,7 @@ class _Walk:
         entry[1][value.index] = grad if before is None else run(accumulate, [before, grad])
 
     def run(self) -> None:
-        """Walk until nothing waits."""
+        """Walk until no node waits."""
         while self._ages:
             _, key = heapq.heappop(self._ages)
             node, slots = self._waiting.pop(key)
@@ -172,7 +173,7 @@ class _Walk:
                 self._pull(node, slots)
 
     def _pull(self, node: Node, slots: list[Value | None]) -> None:
-        """Send the gradients of a node to its inputs."""
+        """Run the pullback of a node, and send the gradients to its inputs."""
         if node.released:
             raise AutogradError(
                 f"backward through {node.op.name} a second time: its graph was freed by the first "
@@ -190,7 +191,7 @@ def backward(
     retain_graph: bool,
     create_graph: bool = False,
 ) -> None:
-    """Add to, or replace, the gradient of every variable that the heads depend on."""
+    """Replace, or add to, the gradient of every variable on which the heads depend."""
     values, grads = head_values(heads, head_grads)
     found = gradients(values, grads, retain_graph or create_graph, create_graph)
     for leaf, grad in found.values():
@@ -216,7 +217,7 @@ def backward(
 def head_values(
     heads: Sequence[Handle], head_grads: Sequence[Handle | None] | None
 ) -> tuple[list[Value], list[Value | None]]:
-    """The heads' values and gradients, checked."""
+    """Return the heads' values and gradients, after checks."""
     values = [read(h) for h in heads]
     if head_grads is None:
         head_grads = [None] * len(values)
@@ -244,7 +245,7 @@ def head_values(
 
 
 def _head_gradient(head: Any, grad: Value) -> Value:
-    """The gradient of a head, checked, in the head's dtype."""
+    """Return the gradient of a head in the head's dtype, after checks."""
     shape = onp.shape(grad.payload)
     if shape != head.shape:
         raise ValueError(

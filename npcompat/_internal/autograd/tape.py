@@ -1,7 +1,7 @@
-"""The tape: nodes that hang on the values they produced, and the walk back over them.
+"""The tape: recording of operators as nodes, which the values that they produced refer to.
 
-There is no list of nodes to leak. A node points to its input values, never to its outputs or to a
-handle, so a graph is freed by reference counts as soon as its last value goes.
+There is no list of nodes. A node refers to its input values, never to its outputs or to a handle,
+so a graph is freed by reference counts as soon as its last value is.
 """
 
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ def record(
 def attach(
     op: Op, attrs: Attrs, values: Sequence[Value], mask: tuple[bool, ...], pullback: Any, out: Any
 ) -> Any:
-    """Values for recorded outputs, with their node."""
+    """Wrap recorded outputs in values with a node; integer outputs get none."""
     carries = op.differentiable_outputs
     if op.outputs == 1:
         if not dtypes.is_inexact(out.dtype) or not (carries is None or carries[0]):
@@ -73,13 +73,14 @@ def attach(
 
 @operator("_npi_stop_gradient", pattern="elementwise", differentiable=False)
 def _stop_gradient(xp: Any, x: Any) -> Any:
-    """The value, cut off from differentiation."""
+    """Identity without a derivative."""
     return xp.stop_gradient(x)
 
 
 def detached(value: Value) -> Value:
-    """The same payload without its node; inside a trace also cut off from the derivative of the
-    whole program.
+    """Return the same payload without its node.
+
+    In a trace it is also a constant in the derivative of the whole program.
     """
     if modes.current().trace is None:
         return Value(value.payload)
@@ -88,7 +89,7 @@ def detached(value: Value) -> Value:
 
 
 def attach_leaf(handle: Handle, grad: Handle | None, request: str) -> None:
-    """Make the handle a variable: from now on what is recorded of it leads to `grad`."""
+    """Make the handle a variable, whose gradient backward writes into `grad`."""
     if request not in ("write", "add", "null"):
         raise ValueError(f"grad_req: expected 'write', 'add' or 'null', got {request!r}")
     value = read(handle)

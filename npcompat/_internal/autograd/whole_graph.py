@@ -1,8 +1,7 @@
-"""Gradients of a graph that ran on the host, all at once: one program computes it again on XLA
-and differentiates it.
+"""Gradients of a graph that ran on the host: one XLA program recomputes and differentiates it.
 
-A graph is known by its structure and the types of what it begins with. Programs with graphs of new
-kinds all the time get none for each: these are walked node by node.
+Programs are cached by the structure of a graph and the types of its inputs. If new graphs keep
+coming, they are walked node by node, since a program for each would take long to compile.
 """
 
 from collections.abc import Sequence
@@ -31,15 +30,14 @@ _budget = [_NEW_KINDS]
 
 
 def forget_programs() -> None:
-    """Forget the programs of whole graphs; to be called when operators compute otherwise than
-    before.
-    """
+    """Drop the programs of whole graphs; called when the computes of operators have changed."""
     _programs.clear()
 
 
 def nodes_on_host(heads: Sequence[Value]) -> list[Node]:
-    """The nodes that the heads depend on, in the order of recording; none if some of them did not
-    run on the host.
+    """Return the nodes on which the heads depend, in the order of recording.
+
+    The list is empty if one of them did not run on the host.
     """
     nodes: dict[int, Node] = {}
     stack = [head.node for head in heads]
@@ -59,7 +57,7 @@ def nodes_on_host(heads: Sequence[Value]) -> list[Node]:
 def _as_steps(
     nodes: Sequence[Node], position: dict[int, int]
 ) -> tuple[tuple[xla.Step, ...], list[Value]]:
-    """A graph as it is compared and compiled, and the values that it begins with."""
+    """Return a graph as hashable steps, and its input values."""
     inputs: list[Value] = []
     places: dict[int, int] = {}
     steps = []
@@ -82,11 +80,10 @@ def _as_steps(
 def gradients_at_once(
     heads: Sequence[Value], head_grads: Sequence[Value | None], nodes: Sequence[Node]
 ) -> Gradients | None:
-    """The gradients of a graph that ran on the host: one program computes it again and
-    differentiates it.
+    """Compute the gradients of a graph that ran on the host by one program.
 
-    None for a graph of a new kind, after many kinds that did not come again: it is walked node by
-    node, which compiles nothing that depends on the whole.
+    Return None for a new graph after many new ones that did not repeat. It is walked node by node,
+    which compiles no program for the whole graph.
     """
     position = {id(node): i for i, node in enumerate(nodes)}
     steps, inputs = _as_steps(nodes, position)

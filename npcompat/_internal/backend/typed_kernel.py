@@ -20,15 +20,15 @@ def kernel(
 ) -> Callable[..., Any]:
     """Return `f(*arrays) -> outputs` of an operator on one namespace.
 
-    Inputs are cast by the type rule; outputs have the rule's dtype. `as_array` converts what may be
-    a number to an array.
+    Inputs are cast by the type rule; outputs have the rule's dtype. `as_array` converts results
+    that may be numbers to arrays.
     """
     named = op.named(attrs)
     compute = chosen(op, namespace.name)
     plans: dict[tuple[Type, ...], Any] = {}
 
     def planned(types: tuple[Type, ...]) -> tuple[list[tuple[int, Any]], Any]:
-        """Operands to cast and their dtypes, and the dtype of the output, or of each."""
+        """Return the operands to cast with their dtypes, and the dtype of each output."""
         casts, out = autocast_policy.adjusted(op.name, types, named, op.rule(types, named))
         outs = out if op.outputs == 1 or isinstance(out, tuple) else (out,) * op.outputs
         wanted = enumerate(zip(types, casts, strict=True))
@@ -102,5 +102,5 @@ def chosen(op: Op, backend: str) -> Callable[..., Any]:
 def cast(namespace: Any, array: Any, dtype: onp.dtype[Any]) -> Any:
     """Cast to the dtype; the array itself if it has the dtype and is no weak scalar."""
     if hasattr(array, "dtype") and array.dtype == dtype and not getattr(array, "weak_type", False):
-        return array  # without a dtype it is not: NumPy's float64 equals None
+        return array  # hasattr comes first, since NumPy's float64 equals None
     return namespace.astype(array, dtype)

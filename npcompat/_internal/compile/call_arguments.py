@@ -1,7 +1,7 @@
-"""The arguments of a compiled function's call, taken apart, and its result, put together.
+"""Signature of a compiled function's call, and assembly of its result.
 
-Arrays are told from what is static, each is taken once, and views of one array are taken as that
-array and their lenses.
+Arguments are flattened into arrays and static values. An array that is passed several times becomes
+one input, and several views of one array become that array and their lenses.
 """
 
 import operator as python
@@ -35,9 +35,7 @@ _NO_OPERANDS: Mapping[Any, frozenset[int]] = {}
 
 
 class Static:
-    """An argument that is part of the program, not an input of it; compared by type and value,
-    floats by their bits.
-    """
+    """Argument that is a compile-time constant, compared by type and value, floats by repr."""
 
     __slots__ = ("key", "value")
 
@@ -57,8 +55,16 @@ class Static:
 
 
 class Call:
-    """The arguments of one call, taken apart: arrays, what else there is, and how they are
-    nested.
+    """Flattened arguments of one call: arrays, static values, their nesting, and the cache key.
+
+    Attributes
+    ----------
+    handles : list of ndarray
+        Arrays among the arguments, each once; then the gradients of variables among them.
+    inputs : list of ndarray
+        Inputs of the program: the handles, with shared roots in place of their views.
+    leaves, places : list
+        Flattened arguments, and for each the position of its array in `handles`, or None.
     """
 
     __slots__ = (
@@ -84,13 +90,13 @@ class Call:
         leaves, self.tree = xla.flatten((args, kwargs))
         numbers = (
             operands.get(self.tree, ()) if operands else ()
-        )  # leaves that are operands, if they are numbers
+        )  # leaves that become operands if they are numbers
         self.numbers: dict[
             int, tuple[int, type]
-        ] = {}  # for each of them among `handles`, which leaf it is, and its class
+        ] = {}  # position in `handles` -> (leaf, class of the number)
         self.uses = NumberGuards()
-        handles: list[Any] = []  # every array once
-        places: list[int | None] = []  # for each leaf, its position in `handles`
+        handles: list[Any] = []
+        places: list[int | None] = []
         entries: list[Any] = []
         statics: list[Static] = []
         seen: dict[int, int] = {}
@@ -121,7 +127,7 @@ class Call:
                     leaf._extra is not None and leaf._extra.grad_handle is not None
                 )
             places.append(position)
-        if gradients:  # they come along: the function may run backward
+        if gradients:  # gradients of variables are inputs, too: the function may run backward
             for handle in list(handles):
                 grad = None if handle._extra is None else handle._extra.grad_handle
                 if grad is not None and id(grad) not in seen:
@@ -140,22 +146,23 @@ class Call:
     def with_operands(
         self, recording: bool, operands: Mapping[Any, frozenset[int]] = _NO_OPERANDS
     ) -> "Call":
-        """The same call with other numbers as operands."""
+        """Return the same call with other numbers as operands."""
         args, kwargs = xla.unflatten(self.tree, self.leaves)
         return Call(args, kwargs, recording, operands)
 
     @property
     def number_leaves(self) -> Sequence[Any]:
-        """All arguments, if there are numbers among them that the program is not made of."""
+        """All argument leaves if some numbers are runtime operands; else ()."""
         return self.leaves if self.numbers else ()
 
     def marked(self) -> frozenset[int]:
-        """Leaves that are part of the program since the function's arguments are declared so."""
+        """Return the leaves that `static_argnums` or `static_argnames` declare static."""
         return frozenset([i for i, leaf in enumerate(self.leaves) if type(leaf) is Static])
 
     def _find_shared(self, entries: list[Any]) -> None:
-        """Roots that several of the arrays look at: the roots become the inputs, and the lenses
-        part of the key.
+        """Find roots that several of the arrays share.
+
+        Such a root becomes one input; the lenses of its views become part of the key.
         """
         roots: dict[int, int] = {}
         for handle in self.handles:
@@ -178,13 +185,14 @@ class Call:
         self.inputs = list({id(h): h for h in chosen}.values())
 
     def keep(self, own: "Own") -> None:
-        """Take these arrays as themselves: the function captures them, too."""
+        """Pass these arrays to the function unproxied, since it captures them, too."""
         self.kept = tuple([i for i, *_ in own])
         self._choose_inputs()
 
     def proxies(self, inputs: list[Handle]) -> list[Handle]:
-        """For each array, what the function sees: a proxy, a view of one, or the array itself if it
-        is kept.
+        """Return the arguments of the traced function: proxies, views of proxies, or kept arrays.
+
+        Numbers that are operands become `NumberArgument`s.
         """
         by_id = {id(given): proxy for given, proxy in zip(self.inputs, inputs, strict=True)}
         for given in self.inputs:
@@ -232,7 +240,7 @@ class Call:
         return seen
 
     def arguments(self, seen: Sequence[Handle]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments again, with the arrays replaced."""
+        """Return the nested arguments with these arrays in place of `handles`."""
         leaves = []
         for leaf, place in zip(self.leaves, self.places, strict=True):
             leaves.append(
@@ -243,7 +251,7 @@ class Call:
 
 
 def is_operand(number: Any) -> bool:
-    """Whether a number can be an operand of a program, in place of a part of it."""
+    """True if a number can be a runtime operand of a program instead of a static value."""
     if type(number) is int:
         return -INT_OPERAND_LIMIT < number < INT_OPERAND_LIMIT
     return type(number) is float or (
@@ -265,7 +273,10 @@ def _static(leaf: Any, position: int) -> Static:
 
 
 def _entry(handle: Handle, recording: bool) -> tuple[Any, ...]:
-    """What of an array a program depends on."""
+    """Return the part of the key for an array.
+
+    It holds shape, dtype, strides, `grad_req`, recording, class and the read-only flag.
+    """
     value = handle._value if handle._view is None else _handles.read(handle)
     payload, rare, strides = value.payload, handle._extra, _strides(handle)
     if rare is None:
@@ -291,9 +302,7 @@ def _entry(handle: Handle, recording: bool) -> tuple[Any, ...]:
 
 
 def _strides(handle: Handle) -> tuple[int, ...] | None:
-    """The strides of an array, in bytes; None for C order, and where one axis or none leaves
-    nothing to choose.
-    """
+    """Return the strides of an array in bytes; None for C order, and for fewer than two axes."""
     if type(handle) is late_bound.symbol or in_c_order(handle):
         return None
     found = _handles.layout(handle)
@@ -301,7 +310,7 @@ def _strides(handle: Handle) -> tuple[int, ...] | None:
 
 
 def _chain(handle: Handle, stop: Handle | None = None) -> list[LensLike]:
-    """The lenses from the root (or `stop`) to the handle."""
+    """Return the lenses from the root (or `stop`) to the handle."""
     lenses: list[LensLike] = []
     while handle is not stop and handle._view is not None:
         lenses.append(handle._view.lens)
@@ -310,16 +319,16 @@ def _chain(handle: Handle, stop: Handle | None = None) -> list[LensLike]:
 
 
 Own = tuple[tuple[int, int, Any], ...]
-"""Arguments that are taken as themselves: position, identity of the root, and the path to it."""
+"""Arguments that the function also captures: position, id of the root, and path of lenses."""
 
 
 def path(handle: Handle) -> tuple[Any, ...]:
-    """What the handle's lenses are, to compare."""
+    """Return a key of the handle's lenses, equal for views of the same part."""
     return tuple([(lens.get.name, lens.attrs, lens.operands) for lens in _chain(handle)])
 
 
 def _rebuilt(handle: Handle, lenses: Sequence[LensLike], leaves: Sequence[Any] = ()) -> Any:
-    """What looks at an array through lenses, at the places that numbers among the arguments say."""
+    """Return a view of an array through lenses; numbers among `leaves` give start positions."""
     for lens in lenses:
         handle = view(handle, _placed(lens, leaves) if leaves and lens.operands else lens)
     return handle
@@ -333,7 +342,11 @@ def _placed(lens: LensLike, leaves: Sequence[Any]) -> Lens:
 
 
 class Outputs:
-    """How to put a function's result together: for each array in it, where it comes from."""
+    """Structure of a function's result, with the source of each array in it.
+
+    A source is an output of the program, an input, an argument, or a handle from outside, together
+    with the lenses of a view of it.
+    """
 
     __slots__ = ("makers", "sources", "statics", "tree")
 
@@ -344,9 +357,7 @@ class Outputs:
 
     @property
     def kind(self) -> type | None:
-        """The class of a result that is one array in C order, or scalar, made by the function; else
-        None.
-        """
+        """Class of the result if it is one new scalar, or one new array in C order; else None."""
         kinds: dict[Any, type] = {
             _handles.wrap: late_bound.ndarray,
             _handles.wrap_scalar: late_bound.scalar,
@@ -360,8 +371,9 @@ class Outputs:
         arguments: Sequence[Handle],
         leaves: Sequence[Any] = (),
     ) -> Any:
-        """The result of one call; `leaves` are all its arguments, where numbers among them are
-        operands.
+        """Build the result of one call.
+
+        `leaves` are its flattened arguments if numbers among them are operands.
         """
         if self.tree is None:
             return self.makers[0](results[0])
@@ -388,7 +400,7 @@ class Outputs:
 def describe(
     result: Any, trace: Trace, inputs: Sequence[Handle], seen: Sequence[Handle]
 ) -> tuple[list[Value], Outputs]:
-    """The values that a traced function outputs, and how its result is put together from them."""
+    """Return the values that a traced function outputs, and the structure of its result."""
     leaves, tree = xla.flatten(result)
     values: list[Value] = []
     slots: dict[int, int] = {}
@@ -428,7 +440,7 @@ def describe(
 
 
 def _maker(root: Handle) -> Callable[[Value], Any]:
-    """What makes an array such as one that was made in a traced function."""
+    """Return a function that wraps a value in a handle of the kind and layout of a traced one."""
     if type(root) is late_bound.scalar:
         return _handles.wrap_scalar
     return _handles.wrap if in_c_order(root) else partial(_wrapped, _handles.layout(root))

@@ -1,7 +1,7 @@
-"""Capture a Python function as one operator: what it reads and writes outside becomes operands and
-results.
+"""Capture of a Python function as one operator.
 
-The function runs once, on proxies of its arguments, while a `Trace` looks on.
+Outside arrays that it reads become operands, those that it writes become results. The function runs
+once on proxies of its arguments, while a `Trace` records its reads and writes.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,16 +19,18 @@ from npcompat._internal.dispatch.handles import traced_now, wrap
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Captured:
-    """A traced function: the operator `f(*reads, *arguments)`, whose results `split` tells apart.
+    """Traced function: the operator `f(*reads, *arguments)`, whose results `split` separates.
 
-    `reads` and `written` are the handles from outside that the function reads and writes, but for
-    those that it leaves with what depends on nothing, which are `recomputable`, each with what
-    makes that; `changed` says which arguments it writes; `result` is what the function returned beside its
-    outputs; `types` are shape and dtype of all the operator's results.
+    - `reads`, `written`: handles from outside that the function reads, and writes.
+    - `recomputable`: written handles that end with a constant value (e.g. zeroed gradients), each
+      with a function that recreates it. They need no program output and are not in `written`.
+    - `changed`: positions of the arguments that it writes.
+    - `result`: the second item that the body returned.
+    - `types`: shape and dtype of all results of the operator.
 
-    XLA gives the buffer of a donated operand to the first result of its type. So what is
-    overwritten comes first, in the order of the operands: of `written` the `given` that are read,
-    too, then the changed arguments.
+    XLA gives the buffer of a donated operand to the first result of its type. So overwritten values
+    come first, in the order of the operands: the first `given` of `written`, which are read, too,
+    then the changed arguments.
     """
 
     op: Op
@@ -47,9 +49,7 @@ class Captured:
     def split(
         self, results: Sequence[Any]
     ) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any], Sequence[Any]]:
-        """The outputs, the changed arguments, what is written (in the order of `written`), and the
-        flags.
-        """
+        """Split results into outputs, changed arguments, written values, and error flags."""
         a = self.given
         b = a + len(self.changed)
         c = b + len(self.written) - a
@@ -88,9 +88,9 @@ def capture(
 ) -> Captured:
     """Trace a function on proxies of the arguments.
 
-    `function(proxies, trace)` returns the values to output and whatever its caller wants to know
-    besides. Who says `track_recomputable` looks after the handles that are left with what depends
-    on nothing; else they are written as any other.
+    `function(proxies, trace)` returns the values to output and `Captured.result`. A caller that
+    sets `track_recomputable` must recreate the values of `Captured.recomputable` after each run;
+    otherwise such handles are in `written`.
     """
     mode = modes.current()
     trace = Trace(mode.trace, mode.recording)

@@ -1,8 +1,7 @@
-"""Branches and loops on traced values, as operators: each body is traced as any compiled function
-is.
+"""Branches and loops on traced values (`npx.cond`, `foreach`, `while_loop`) as operators.
 
-A body reads and writes arrays from outside as it likes; what it reads becomes an operand of the
-operator, what it writes an output.
+Each body is captured like a compiled function. Outside arrays that it reads become operands of the
+operator, those that it writes become outputs.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,7 +29,7 @@ Python = Callable[..., Any]
 
 
 def _flat(result: Any) -> tuple[list[Any], Any]:
-    """The arrays of a result, and its structure; numbers become arrays."""
+    """Return the arrays of a result, and its structure; numbers become arrays."""
     leaves, tree = xla.flatten(result)
     return [
         leaf if isinstance(leaf, Handle) else array_like.array_of(array_like.host_array(leaf))
@@ -47,7 +46,7 @@ def _signature(captured: Captured) -> list[str]:
 
 
 def _entering(handle: Handle, what: str) -> Value:
-    """The value of an array that a loop is given."""
+    """Return the value of an operand of a loop; raise if it is a `MaskedPayload`."""
     value = handles.read(handle)
     masked_array.refuse(value.payload, what)
     return value
@@ -56,7 +55,7 @@ def _entering(handle: Handle, what: str) -> Value:
 def _finish(
     results: Sequence[Value], scalars: Sequence[bool], written: Sequence[Handle], errors: Any
 ) -> list[Any]:
-    """Write what the bodies wrote, keep their flags, and wrap the outputs."""
+    """Write the outside arrays that bodies wrote, keep their error flags, and wrap the outputs."""
     outputs = len(scalars)
     for handle, value in zip(written, results[outputs : outputs + len(written)], strict=True):
         writes.write(handle, value)
@@ -77,7 +76,7 @@ def _run(op: Op, values: Sequence[Value]) -> Sequence[Value]:
 
 
 def branch(predicate: Handle, then: Python, otherwise: Python) -> Any:
-    """`then()` if the predicate holds, else `otherwise()`, in a trace."""
+    """Compute `then()` if the predicate holds, else `otherwise()`, in a trace."""
 
     def body(function: Python) -> Callable[[list[Any], Trace], tuple[Sequence[Value], Any]]:
         def traced(_: list[Any], trace: Trace) -> tuple[Sequence[Value], Any]:
@@ -151,8 +150,9 @@ def branch(predicate: Handle, then: Python, otherwise: Python) -> Any:
 
 
 def recomputed(function: Python, name: str) -> Any:
-    """`function()` in a trace; what it computes is not kept for its derivative, but computed
-    again.
+    """Compute `function()` in a trace, with rematerialization.
+
+    Its derivative keeps no residuals, and computes the function again.
     """
 
     def traced(_: list[Any], trace: Trace) -> tuple[Sequence[Value], Any]:
@@ -186,7 +186,7 @@ def _is_differentiated(trace: Any) -> bool:
 
 
 class _Loop:
-    """The body of a loop, traced once on proxies of a slice of the data and of the states."""
+    """Body of a loop, traced once on proxies of a slice of the data and of the states."""
 
     def __init__(
         self,
@@ -230,8 +230,8 @@ class _Loop:
                     f"{value.payload.dtype}{list(value.payload.shape)}, as it began, got "
                     f"{after[1]}{list(after[0])} from the body"
                 )
-        # An array that the body writes is one more state; one that it only reads is the same in
-        # each step.
+        # Outside arrays that the body writes are carried, too; those that it only reads are
+        # constants of the loop.
         written = {id(h) for h in self.captured.written}
         self.written = self.captured.written
         self.fixed = [h for h in self.captured.reads if id(h) not in written]
@@ -240,9 +240,10 @@ class _Loop:
         self.carries = self._carries([*data, *values], len(data), len(states))
 
     def _carries(self, given: Sequence[Value], data: int, states: int) -> tuple[bool, ...]:
-        """Which of outputs, states and written arrays depend on what is differentiated.
+        """Return which outputs, states and written arrays depend on differentiated inputs.
 
-        A state that is a constant at first may depend on it after the first round.
+        A state that begins as a constant may depend on them after the first round, so this iterates
+        to a fixed point.
         """
         found = self.captured
         of_captured = found.op.differentiable_outputs or (True,) * found.op.outputs
@@ -250,7 +251,7 @@ class _Loop:
         now = [*outs[self.leading :], *written]
         reads = {id(h): i for i, h in enumerate(found.reads)}
         first = len(found.reads) + data
-        # the input of the next round that each of these becomes, after the outputs
+        # the position of the input of the next round that each state and written array becomes
         feeds = [*range(first, first + states), *[reads.get(id(h)) for h in found.written]]
         entered = [*[h._value.node is not None for h in found.reads]]
         entered += [v.node is not None for v in given]
@@ -275,7 +276,7 @@ class _Loop:
         states: Sequence[Any],
         written: Sequence[Any],
     ) -> tuple[Any, ...]:
-        """One step: (what came first, outputs, states, written, flags)."""
+        """Run one step; return (leading condition, outputs, states, written arrays, flags)."""
         by_id = dict(zip(map(id, self.fixed), fixed, strict=True)) | dict(
             zip(map(id, self.written), written, strict=True)
         )
@@ -290,9 +291,9 @@ class _Loop:
 def foreach(
     body: Python, data: Sequence[Handle], states: list[Any]
 ) -> tuple[list[Any], Any, list[Any], Any]:
-    """`out, states = body(slice, states)` over the leading axis, in a trace.
+    """Run `out, states = body(slice, states)` over the leading axis, in a trace.
 
-    Returns outputs, states, and structures.
+    Return outputs and their structure, states and their structure.
     """
     values = [_entering(d, "to loop over") for d in data]
     slices = [Value(control.abstract_slice(v.payload), v.node) for v in values]
@@ -337,8 +338,9 @@ def foreach(
 def while_loop(
     condition: Python, body: Python, states: list[Any], limit: int | None
 ) -> tuple[list[Any], Any, list[Any], Any]:
-    """`out, states = body(states)` while the condition holds, at most `limit` times, in a trace;
-    outputs are padded with zeros.
+    """Run `out, states = body(states)` while a condition holds, at most `limit` times, in a trace.
+
+    Outputs are stacked to length `limit`, with zeros after the last step.
     """
 
     def traced(_: Sequence[Any], current: Sequence[Any]) -> tuple[Any, Any, Any]:

@@ -1,9 +1,9 @@
 """Operators whose gradient is a Python function: `autograd.Function`, `npx.Custom`,
 `operator.CustomOp`.
 
-Eager, the node's pullback is that function. In a trace the enclosing program may be differentiated
-from outside, so the function is traced, too, and becomes the custom derivative of an identity on
-the outputs.
+In eager mode the function is the node's pullback. In a trace the enclosing program may be
+differentiated as a whole. So the function is traced, too, and becomes the custom derivative of an
+identity on the outputs.
 """
 
 import weakref
@@ -25,7 +25,7 @@ from npcompat._internal.support.errors import SymbolError
 
 Python = Callable[..., Any]
 Backward = Callable[[Sequence[Handle], Sequence[Handle], Sequence[Handle]], Any]
-"""The gradients of the inputs, from the inputs, the outputs and the outputs' gradients."""
+"""Function of inputs, outputs and output gradients that returns the gradients of the inputs."""
 
 
 def call(
@@ -35,8 +35,9 @@ def call(
     inputs: Sequence[Handle],
     label: str = "backward",
 ) -> Any:
-    """Apply `forward` to arrays, with `backward`, which errors call `name.label`, as its
-    gradient.
+    """Apply `forward` to arrays, with `backward` as its gradient.
+
+    Errors name the gradient `name.label`.
     """
     mode = modes.current()
     values = [handles.read(x) for x in inputs]
@@ -56,8 +57,9 @@ def call(
 
 
 def gradients(name: str, returned: Any, inputs: Sequence[Any]) -> list[Value]:
-    """What a `backward` returned, checked: one gradient of the right shape for each input, in the
-    input's dtype; None means zero.
+    """Check the gradients that a `backward` returned, and cast them to the dtypes of the inputs.
+
+    There must be one for each input, of the same shape; None stands for zeros.
     """
     grads: Sequence[Any] = [returned] if isinstance(returned, Handle) else list(returned)
     if len(grads) != len(inputs):
@@ -91,7 +93,7 @@ def _recorded(
     payloads = [v.payload for v in outs]
 
     def values() -> list[Value]:
-        """The outputs; they lead to the node, which must not own them."""
+        """Return the outputs; they own the node, so the node must not own them."""
         found = node_of()
         return [
             Value(p, found if dtypes.is_inexact(p.dtype) else None, i)
@@ -139,9 +141,7 @@ def _traced(name: str, backward: Backward, inputs: list[Value], outs: list[Value
 
 
 def _outputs_of(found: Captured) -> custom_ops.Function:
-    """What a traced function returned, without what it wrote, as a function of what it reads and of
-    its arguments.
-    """
+    """Return a function of captured arrays and arguments that computes only the outputs."""
     function = xla.function(found.op, ())
 
     def outputs(*arrays: Any) -> Sequence[Any]:
@@ -152,8 +152,9 @@ def _outputs_of(found: Captured) -> custom_ops.Function:
 
 
 def of_payloads(name: str, python: Callable[..., Sequence[Handle]]) -> custom_ops.Function:
-    """A Python function of our arrays as one of XLA's arrays and tracers; what it closes over must
-    be no arrays.
+    """Convert a Python function of npcompat arrays to one of XLA's arrays and tracers.
+
+    Raise SymbolError if the function reads or writes an array from outside.
     """
 
     def function(*payloads: Any) -> Sequence[Any]:

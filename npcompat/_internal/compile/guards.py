@@ -1,13 +1,13 @@
-"""Guards: what a function has read of Python's state while it was traced, checked before each use.
+"""Guards: Python state that a traced function has read, compared before each use of its program.
 
 Arrays are operands of a program. Attributes, items of containers, global and enclosed variables are
-not: their values are part of it. While a function is traced, each call of a function of the user's
-shows which names it uses, and the objects at hand. What can be reached again later, from the traced
-function and from the modules, becomes a guard: where to look, and what was there at first. A program
-whose guards don't hold is not used, and the function is traced again.
+constants of it. While a function is traced, each call of a user's function shows the names that its
+code uses, and the objects at hand. A guard is made for state that is reachable again from the
+traced function and from the modules: its place, and its first value. A program whose guards fail is
+not used, and the function is traced again.
 
-Objects of npcompat's own classes (blocks, optimizers, parameters) say themselves when an attribute
-is set (`changes.note`). Their guards are looked at only after such a change.
+Objects of npcompat's own classes (blocks, optimizers, parameters) count attribute changes
+(`changes.note`). Their guards are only checked after such a change.
 """
 
 import ast
@@ -33,24 +33,27 @@ from npcompat._internal.support.errors import CompileWarning, is_library, user_l
 
 _Result = TypeVar("_Result")
 ITEM, SEQUENCE, MAPPING, ATTRIBUTE, CHECK = range(5)
-"""Kinds of guards: an item of a dict, all items of a list, of a dict, an attribute, a function."""
+"""Kinds of guards: an item of a dict, all items of a list or a dict, an attribute, a predicate."""
 
 Guard = tuple[int, Any, Any, Any]
-"""Kind, object, key, and what was found there."""
+"""Kind, object, key, and the value that was found there."""
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _IMMUTABLE = frozenset((*_PLAIN, type, range, slice, onp.dtype, types.BuiltinFunctionType))
 _FUNCTIONS = (types.FunctionType, types.MethodType)
 _LARGEST = 10_000
-"""Items of a container that are looked at; of a longer one, the items are compared, not what they
-hold."""
+"""Maximum number of items of a container into which guards descend; those of longer ones are only
+compared by identity."""
 _DEEPEST = 6
 _DYNAMIC = frozenset(("__dict__", "vars", "getattr", "hasattr", "globals", "attrgetter"))
-"""Names of what finds attributes by names that no code shows: all attributes are guarded then."""
+"""Names that read attributes by computed names; code with one gets guards on all attributes."""
 
 
 class Guards:
-    """What a program depends on beside its operands."""
+    """Guards of one program.
+
+    `always` are checked before each use, `owned` (on npcompat's own objects) only after a change.
+    """
 
     __slots__ = ("_owned", "always", "stamp")
 
@@ -58,7 +61,7 @@ class Guards:
         self.always, self._owned, self.stamp = tuple(always), tuple(owned), stamp
 
     def hold(self) -> bool:
-        """Return True if everything is as it was when the function was traced."""
+        """Return True if all guarded state equals that of the trace."""
         if self.stamp != changes.count[0]:
             if not fast_path.guards_hold(self._owned):
                 return False
@@ -66,7 +69,7 @@ class Guards:
         return not self.always or fast_path.guards_hold(self.always)
 
     def broken(self) -> str:
-        """Say what has changed, for the compile log."""
+        """Describe the first guard that fails, for the compile log."""
         for guard in (*self._owned, *self.always):
             if not fast_path.guards_hold((guard,)):
                 return _described(guard)
@@ -74,7 +77,7 @@ class Guards:
 
 
 _ALL = "any attribute"
-"""Key of the guard of all attributes of an object, also of those that it has not yet."""
+"""Key of the guard on all attributes of an object, also on attributes added later."""
 
 
 def _described(guard: Guard) -> str:
@@ -96,7 +99,7 @@ def _short(value: Any) -> str:
 
 
 class Watch:
-    """Context in which a function is traced, which collects what it may read."""
+    """Watch over the trace of a function, which collects the state that it may read."""
 
     def __init__(self, function: Callable[..., Any], static: Sequence[Any], name: str) -> None:
         self._function, self._static, self._name = function, static, name
@@ -112,7 +115,7 @@ class Watch:
     # --- while the function is traced
 
     def run(self, trace: Callable[[], _Result]) -> _Result:
-        """Trace, and look at each call of a user's function and at streams of random numbers."""
+        """Run a trace, visit each call of a user's function, and warn of foreign random draws."""
         self._streams += [
             (random, random.getstate, random.getstate(), "Python's random"),
             (onp.random, _numpys_state, _numpys_state(), "NumPy's random"),
@@ -131,11 +134,11 @@ class Watch:
         return found
 
     def classify(self, code: types.CodeType) -> bool:
-        """Return True if calls of a function are to be looked at."""
+        """Return True if calls of a function are visited: a user's, or one of an owned file."""
         return not is_library(code.co_filename) or changes.is_owned(code.co_filename)
 
     def visit(self, frame: types.FrameType) -> None:
-        """Note what a function of the user's can read, when it is called."""
+        """Note the state that a user's function can read, at its call."""
         code, names = frame.f_code, _names_of(frame.f_code)
         if changes.is_owned(code.co_filename):
             mine = frame.f_locals.get("self")
@@ -143,11 +146,11 @@ class Watch:
                 self._note_owned(mine)
             return
         if str(frame.f_globals.get("__name__", "")).startswith("namedtuple_"):
-            return  # code that the standard library makes
+            return  # generated by the standard library
         check_call(frame)
         own = original(code)
         if own is None:
-            return  # a part of a function, which was looked at when that was called
+            return  # a converted part of a function that was visited itself
         code, names = own, _names_of(own)
         self._names |= names
         found = frame.f_locals
@@ -161,7 +164,7 @@ class Watch:
             self._note(value, names, 0)
 
     def _note(self, value: Any, names: set[str], depth: int) -> None:
-        """Note the items and attributes of an object as they are at first."""
+        """Note the first values of the items and attributes of an object."""
         kind = type(value)
         if kind in _IMMUTABLE or isinstance(value, Handle | TracedNumber) or depth > _DEEPEST:
             return
@@ -213,10 +216,10 @@ class Watch:
             state = partial(value.get_state, legacy=False)
             self._streams.append((value, state, state(), "a RandomState of NumPy's"))
 
-    # --- when it has been
+    # --- after the trace
 
     def guards(self, more: Sequence[Guard] = ()) -> Guards:
-        """The guards of the program: what can be found again from the function and its modules."""
+        """Return the guards of the program on state reachable from the function and its modules."""
         if not self._codes and not self._owned and not more:
             return Guards((), (), self._stamp)
         always: dict[tuple[int, Any], Guard] = {}
@@ -248,10 +251,10 @@ class Watch:
         return Guards(kept, [*self._without_logs([*owned.values()]), *more], self._stamp)
 
     def _without_logs(self, guards: list[Guard]) -> list[Guard]:
-        """Guards but for those of state that the function writes itself and never reads.
+        """Return the guards without those on state that the function writes and never reads.
 
-        `calls.append(1)` and `count += 1` do not decide on what is computed. State that is written
-        and read has to be traced at each call, as its value is another one each time.
+        Statements such as `calls.append(1)` and `count += 1` don't affect the result. State that is
+        also read keeps its guard, so that each call with another value is traced.
         """
         names: dict[int, set[str]] = {}
         for kind, _, key, value in guards:
@@ -280,7 +283,7 @@ class Watch:
         return self._cell_names.get(id(cell), set())
 
     def _add_owned(self, owned: dict[tuple[int, Any], Guard]) -> None:
-        """Guards of attributes of npcompat's objects, but for those that tracing itself changed."""
+        """Add guards on attributes of npcompat's objects that the trace itself did not change."""
         for value, state in self._owned.values():
             now = value if type(value) is dict else vars(value)
             for name, before in state.items():
@@ -290,7 +293,10 @@ class Watch:
                 owned[id(value), None] = (MAPPING, value, None, dict(state))
 
     def _of_function(self, value: Any, always: dict[tuple[int, Any], Guard]) -> list[Any]:
-        """What a function encloses, and what its variables were when it was first called."""
+        """Return the objects that a function refers to: its closure, defaults and bound instance.
+
+        Cells of visited functions get guards, with their values at the first call.
+        """
         found: list[Any] = []
         if isinstance(value, types.MethodType):
             found.append(value.__self__)
@@ -317,7 +323,7 @@ class Watch:
 
 
 def _names_of(code: types.CodeType) -> set[str]:
-    """Names that the code uses for variables and attributes, and strings that may be some."""
+    """Return the names of variables and attributes in code, and strings that may be such names."""
     found = _KNOWN_NAMES.get(code)
     if found is None:
         texts = [c for c in code.co_consts if type(c) is str and c.isidentifier()]
@@ -334,11 +340,11 @@ _MUTATORS: frozenset[str] = frozenset(
     ("append", "extend", "add", "update", "insert", "appendleft", "clear")
 )
 
-"""Methods of containers that write and return None."""
+"""Methods of containers that only write: a call does not count as a read."""
 
 
 class _Reads(ast.NodeVisitor):
-    """Names of variables and attributes that are used for more than to be written."""
+    """Visitor that collects the names of variables and attributes that code reads."""
 
     def __init__(self) -> None:
         self.found: set[str] = set()
@@ -371,7 +377,7 @@ class _Reads(ast.NodeVisitor):
             self._written(node)
 
     def _written(self, node: ast.expr) -> None:
-        """Visit what is written: the object that holds it is read, its name is not."""
+        """Visit a written target: objects on the way to it are read, its own name is not."""
         if isinstance(node, ast.Subscript):
             self.visit(node.slice)
             self._written(node.value)
@@ -385,7 +391,7 @@ _KNOWN_READS: dict[types.CodeType, set[str] | None] = {}
 
 
 def _read_names(code: types.CodeType) -> set[str] | None:
-    """Names that a function reads, by its source; None if that is not there."""
+    """Return the names that a function reads, by its source if that can be parsed."""
     if code not in _KNOWN_READS:
         if len(_KNOWN_READS) > 4096:
             _KNOWN_READS.clear()
@@ -399,12 +405,12 @@ def _read_names(code: types.CodeType) -> set[str] | None:
 
 
 def _reads_of_lambda(code: types.CodeType) -> set[str] | None:
-    """All names of a function whose source can't be parsed alone, which are taken to be read."""
+    """Return all names of a function without parsable source, as if it read them all."""
     return {*code.co_names, *code.co_freevars, *code.co_varnames}
 
 
 def _attributes(value: Any, names: set[str]) -> Iterator[str]:
-    """Names of attributes of an object that code with such names may read."""
+    """Iterate over the attributes of an object that code with these names may read."""
     if isinstance(value, types.ModuleType):
         return iter(() if is_library(getattr(value, "__file__", "") or "") else sorted(names))
     if isinstance(value, _FUNCTIONS) or is_library_class(type(value)):
@@ -419,12 +425,12 @@ _STATELESS = ("builtins", "npcompat", "jax", "jaxlib", "numpy", "optax", "ml_dty
 
 
 def is_library_class(kind: type) -> bool:
-    """Return True for classes of what npcompat stands on, whose instances hold no user's state."""
+    """Return True for classes of libraries below npcompat, whose instances hold no user's state."""
     return not changes.is_tracked_class(kind) and kind.__module__.partition(".")[0] in _STATELESS
 
 
 def _attribute(value: Any, name: str) -> Guard | None:
-    """The guard of an attribute as it is found in an object or its class; None if there is none."""
+    """Return the guard on an attribute of an object or of its class; None if it needs none."""
     if isinstance(value, types.ModuleType):
         return (ITEM, vars(value), name, vars(value)[name]) if name in vars(value) else None
     state = getattr(value, "__dict__", None)
@@ -439,13 +445,13 @@ def _attribute(value: Any, name: str) -> Guard | None:
         if isinstance(found, types.MemberDescriptorType):
             return (ATTRIBUTE, value, name, getattr(value, name, None))
         if callable(found) or hasattr(type(found), "__get__"):
-            return None  # methods and properties are functions, which are looked at when called
+            return None  # methods and properties are functions, which are visited when called
         return (ATTRIBUTE, value, name, found)
     return None
 
 
 def _contents(value: Any) -> Guard | None:
-    """The guard of all items of a container; None for other objects."""
+    """Return the guard on all items of a container; None for other objects."""
     if isinstance(value, list):
         return (SEQUENCE, value, None, tuple(value))
     if isinstance(value, dict):
@@ -490,7 +496,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _is_frozen(guard: Guard) -> bool:
-    """Return True for guards of what can't change."""
+    """Return True for guards that can't fail."""
     return guard[0] == CHECK and guard[1] is _always
 
 

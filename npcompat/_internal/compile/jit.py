@@ -1,10 +1,9 @@
-"""Compiled functions: `npx.jit` and `hybridize`. One trace for each kind of call, replayed as one
-program.
+"""Compiled functions, `npx.jit` and `hybridize`: one trace for each kind of call, then replays.
 
-A call is looked up by the types of its arrays, its static arguments, the way arrays alias, and the
-modes. Where only numbers differ from a call before, they are operands from then on, unless the
-function asks for their values. What the trace found outside is read and written again at each
-replay; buffers of what is overwritten are given to the program.
+The cache key of a call consists of the types of its arrays, its static arguments, the aliasing of
+arrays, and the modes. If a call differs from an earlier one only in numbers, these become operands,
+unless the function reads their values. Each replay reads and writes the outside arrays that the
+trace found; buffers of overwritten arrays are donated to the program.
 """
 
 import functools
@@ -35,26 +34,27 @@ _lock = program_lock.lock
 _changes = changes.count
 _RECENT = 4
 MOST_PROGRAMS = 512
-"""Programs that a function keeps, by kinds of calls: memory must not grow with them."""
+"""Maximum number of programs that a function keeps, so that memory stays bounded."""
 _VARIANTS = 8
-"""Programs that are kept of one kind of call, for state that goes to and fro."""
+"""Programs kept for one key whose guards differ, for state that alternates between values."""
 _current_mode, _default_mode = modes._MODE.get, modes._process_default
 
 
 class Compiled:
-    """A function that is traced once for each kind of call, and then runs as one compiled program.
+    """Function that is traced once for each kind of call, and then runs as one compiled program.
 
     Parameters
     ----------
     function : callable
-        Over arrays, nested containers of arrays, and static arguments.
+        Function of arrays, nested containers of arrays, and static arguments.
     name : str, optional
-        Its name in the compile log.
+        Name in the compile log.
     static_argnums, static_argnames : sequence
-        Arguments that are taken as a whole as part of the program; they must be hashable. What is
-        no array is part of the program anyway, but for numbers that change: see `_changed_numbers`.
+        Arguments that are static as a whole; they must be hashable. Arguments that are no arrays
+        are static anyway, except numbers that change: see `_changed_numbers`.
     loops : {"staged", "python"}, optional
-        Whether loops and branches are parts of the program; by default the environment says.
+        If "staged", loops and branches are parts of the program. The default is that of the
+        environment variable `NPCOMPAT_LOOPS`.
     """
 
     def __init__(
@@ -74,14 +74,14 @@ class Compiled:
         self._programs: dict[Any, Program] = {}
         self._recent: list[
             tuple[Program, tuple[Any, ...]]
-        ] = []  # what calls of nothing but plain arrays ran: see `Program.again`
-        self._variants: dict[Any, list[Program]] = {}  # programs whose guards did not hold
+        ] = []  # programs of calls with plain arrays only: see `Program.rerun`
+        self._variants: dict[Any, list[Program]] = {}  # programs whose guards have failed once
         self._drops = False
         self._latest: Any = None
         self._operands: dict[
             Any, frozenset[int]
-        ] = {}  # numbers that changed, by the structure of the arguments: operands since then
-        self._asked: dict[Any, frozenset[int]] = {}  # those whose values the function asks for
+        ] = {}  # by structure of the arguments: leaves that are operands, as their numbers changed
+        self._asked: dict[Any, frozenset[int]] = {}  # leaves whose values the function reads
         self._misses = recompilation.Misses(self.name)
         functools.update_wrapper(self, function, updated=())
 
@@ -93,12 +93,12 @@ class Compiled:
         if mode.trace is not None or (
             (observer := mode.observer) is not None and observer.needs_every_op
         ):
-            # the equations join the program being built, or are observed one by one
+            # operators join the enclosing trace, or are observed one by one
             function = late_bound.converted(self.function) if self.converts else self.function
             return function(*args, **kwargs)
         if not kwargs and not mode.recording:
-            # A recent program for plain arrays of the types of an earlier call, unless something
-            # else wrote its arrays meanwhile, or another thread traces or runs such a program.
+            # Fast path: rerun a recent program whose argument types match, unless its captured
+            # arrays were written meanwhile, or another thread holds the lock.
             for recent, types in self._recent:
                 if (recent.checked or recent.guards.stamp != _changes[0]) and (
                     not recent.guards.hold()
@@ -116,7 +116,7 @@ class Compiled:
                             return results
                         result = recent.finish_or_rerun(results, args, types, mode)
                     except CapturedTypeError:
-                        break  # the general way says what became of it
+                        break  # the slow path traces again, and says why
                     finally:
                         _lock.release()
                 else:
@@ -126,7 +126,7 @@ class Compiled:
         return self._looked_up(args, kwargs, mode)
 
     def _looked_up(self, args: tuple[Any, ...], kwargs: dict[str, Any], mode: modes.Mode) -> Any:
-        """The result of the program for a call, which is traced if there is none."""
+        """Run the program for a call on the slow path; trace the function if there is none."""
         call = Call(self._marked(args), self._named(kwargs), mode.recording, self._operands)
         key, program = self._found(call, mode)
         changed = ""
@@ -165,7 +165,7 @@ class Compiled:
             return program.replay(call)
 
     def _variant(self, key: Any, program: "Program") -> tuple["Program | None", tuple[str, str]]:
-        """Another program for the same call, whose guards hold; else why it has to be traced."""
+        """Return another program of the key whose guards hold, or None, and why one is needed."""
         others = self._variants.setdefault(key, [])
         why = f"{program.guards.broken()} since the function was compiled", "guard"
         found = next((p for p in others if p.guards.hold()), None)
@@ -177,14 +177,13 @@ class Compiled:
         return found, why
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Compile the program for a kind of call, without making the call: its first one finds the
-        program then.
+        """Compile the program for a kind of call ahead of its first call.
 
         Parameters
         ----------
         *args, **kwargs
-            As in a call; in place of an array, its type may be given, an `ops.TensorType` without
-            unknown dimensions.
+            Arguments of the call. An `ops.TensorType` without unknown dimensions may stand for an
+            array.
 
         Raises
         ------
@@ -222,7 +221,7 @@ class Compiled:
             program.compile(call)
 
     def _found(self, call: "Call", mode: modes.Mode) -> tuple[Any, "Program | None"]:
-        """The key of the program for a call, and the program, if there is one."""
+        """Return the key of the program for a call, and the program or None."""
         key: tuple[Any, ...] = (call.key, mode.recording, mode.training, mode.numpy_dtypes)
         program = self._programs.get(key)
         if program is not None:
@@ -234,8 +233,8 @@ class Compiled:
         return key, program
 
     def _changed_numbers(self, key: Any, call: "Call") -> frozenset[int]:
-        """Numbers by which alone a call differs from one before: they become operands of one
-        program for all their values.
+        """Return the leaves that become operands: numbers, by which alone a call differs from an
+        earlier one.
         """
         known = self._asked.get(call.tree, frozenset()) | call.marked()
         return next(
@@ -250,8 +249,10 @@ class Compiled:
     def _traced(
         self, key: Any, call: "Call", why: tuple[str, str], mode: modes.Mode
     ) -> tuple["Program", "Call"]:
-        """The program for a call, made now, and the call: numbers whose values the function asks
-        for are part of the program.
+        """Trace the program for a call; return it with the call for which it was made.
+
+        If the function reads the values of numbers that are operands, they become static, and it is
+        traced again.
         """
         tree, before = call.tree, (dict(self._asked), dict(self._operands))
         while True:
@@ -259,9 +260,9 @@ class Compiled:
                 program = self._compiled(key, call, why[0])
             except (
                 TypeError
-            ):  # what asks for the value of a number is one, and what an operand does not do
+            ):  # raised for reading the value of an operand, and for using it where it can't be
                 if not call.numbers:
-                    self._asked, self._operands = before  # it is not because of numbers
+                    self._asked, self._operands = before  # numbers are not the cause
                     raise
                 asked = frozenset(call.uses.asked) or frozenset(
                     [leaf for leaf, _ in call.numbers.values()]
@@ -273,16 +274,14 @@ class Compiled:
                 self._misses.note(*why)
                 if program.uses.hold(call.leaves):
                     return program, call
-                call = call.with_operands(mode.recording)  # which raises what is the matter
+                call = call.with_operands(mode.recording)  # with static numbers it raises the error
             key, found = self._found(call, mode)
             if found is not None:
                 return found, call
             why = recompilation.reason(key, self._latest)
 
     def latest_inputs(self) -> list[tuple[tuple[int, ...], Any]]:
-        """Shape and dtype of each array among the arguments of the call that was compiled last;
-        none if nothing was.
-        """
+        """Return shape and dtype of each array argument of the call that was compiled last."""
         if self._latest is None:
             return []
         _, places, entries, _ = self._latest[0]
@@ -293,7 +292,7 @@ class Compiled:
         ]
 
     def clear(self) -> None:
-        """Forget the compiled programs."""
+        """Drop the compiled programs."""
         self._programs.clear()
         self._variants.clear()
         self._recent.clear()
@@ -301,8 +300,8 @@ class Compiled:
     def _compiled(self, key: Any, call: "Call", reason: str) -> "Program":
         program = Program(self.function, self.name, call, reason, self.converts)
         own = program.own_arrays(call)
-        # an argument is also captured, and one of the two is written: it is traced as the one array
-        # that it is
+        # an argument is also captured, and one of the two is written: trace again with the argument
+        # unproxied, so that both are one array
         if own:
             self._keep(key, program)
             key = (*key, own)
@@ -313,7 +312,7 @@ class Compiled:
         return program
 
     def _keep(self, key: Any, program: "Program") -> None:
-        """Keep a program; of too many, the one that was made first is dropped."""
+        """Keep a program; drop the oldest if there are more than MOST_PROGRAMS."""
         self._programs[key] = program
         if len(self._programs) <= MOST_PROGRAMS:
             return
@@ -333,7 +332,7 @@ class Compiled:
             )
 
     def _note(self, program: "Program", types: tuple[Any, ...]) -> None:
-        """Remember what a call ran, and the objects that are the types of its arrays, once."""
+        """Add a program to the recent ones, with the avals of its arguments."""
         if not any(
             [p is program and all(map(python.is_, known, types)) for p, known in self._recent]
         ):
@@ -352,7 +351,7 @@ class Compiled:
 
 
 def _stand_in(kind: TensorType) -> Any:
-    """An array of a type, whose elements mean nothing."""
+    """Return an uninitialized array of a type."""
     if not kind.known:
         raise TypeError(f"compile: expected types of which nothing is unknown, got {kind!r}")
     return _handles.wrap(Value(onp.empty(kind.shape, kind.dtype)))

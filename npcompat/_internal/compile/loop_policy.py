@@ -1,4 +1,4 @@
-"""Policy of loops and branches in compiled functions: parts of the program, or run by Python."""
+"""Policy for loops and branches in compiled functions: parts of the program, or run by Python."""
 
 import os
 

@@ -1,7 +1,7 @@
 """Program of one kind of call of a compiled function, and its replay.
 
-What the function read outside is an operand of the program, and what it wrote a result. Results
-that overwrite arrays stay with the program (`RetainedOutputs`), which gives their buffers away at
+Outside arrays that the function reads are operands of the program, those that it writes are
+results. Results that overwrite arrays stay with the program (`RetainedOutputs`), and are donated to
 its next run.
 """
 
@@ -33,9 +33,7 @@ _lock = program_lock.lock
 
 
 def is_plain(a: Any) -> bool:
-    """Return True for an array in C order that is neither a view nor a variable, and may be
-    written.
-    """
+    """Return True for a writeable array in C order that is neither a view nor a variable."""
     if type(a) is not late_bound.ndarray or a._view is not None or type(a._value) is not Value:
         return False
     rare = a._extra
@@ -52,7 +50,7 @@ def is_plain(a: Any) -> bool:
 
 
 def _of_variables(handles: Sequence[Handle]) -> list[Guard]:
-    """Guards of whether captured arrays are variables, and of where their gradients go."""
+    """Return guards on captured arrays: that they are variables or not, and on their gradients."""
     found: list[Guard] = []
     for handle in handles:
         rare = handle._extra
@@ -70,11 +68,10 @@ def _type(handle: Handle) -> tuple[tuple[int, ...], Any]:
 
 
 class Program:
-    """One traced call: its operator, what it reads and writes, and how its results are put
-    together.
+    """Program of a traced call: its operator, captured handles, and the structure of its result.
 
-    Hot path: `replay` without recording works on payloads, and makes values only of what it writes
-    and returns.
+    Hot path: `replay` without recording works on payloads, and makes values only for the arrays
+    that it writes and returns.
     """
 
     __slots__ = (
@@ -109,8 +106,7 @@ class Program:
         self.nodes = [h._value.node is not None for h in found.reads]
         self.writes = [*found.written, *[h for h, _ in found.recomputable]]
         self.touched = {id(h) for h in (*found.reads, *self.writes)}
-        # What is overwritten by a value of its type is given to the program: captured arrays and
-        # arguments.
+        # Captured arrays and arguments that are overwritten by a value of their type are donated.
         _, changed, written, _ = found.split(found.types)
         overwritten = [*zip(found.written[: found.given], written, strict=False)]
         overwritten += [
@@ -137,12 +133,13 @@ class Program:
         self.programs, self.key = programs_on_xla(found.op, self.donated, self.numpy_dtypes)
 
     def fits(self, recording: bool) -> bool:
-        """Return True if captured arrays are differentiated as when the function was traced."""
+        """Return False if, while recording, other captured arrays have nodes than in the trace."""
         return not recording or [h._value.node is not None for h in self.reads] == self.nodes
 
     def own_arrays(self, call: Call) -> Own:
-        """Arguments that the function also captures, if one of the two is written: they can't be
-        told apart.
+        """Return the arguments that the function also captures, if one of the two is written.
+
+        A proxy for such an argument would be wrong: a write must be seen through both.
         """
         if not self.touched or not (self.captured.changed or self.writes) or call.kept:
             return ()
@@ -158,17 +155,17 @@ class Program:
     def finish_or_rerun(
         self, results: Any, args: tuple[Any, ...], types: tuple[Any, ...], mode: modes.Mode
     ) -> Any:
-        """Finish what C has run, or run it here; `NO_CACHED_RUN` where neither can be."""
+        """Finish a run of the C fast path, or rerun here; return `NO_CACHED_RUN` if that fails."""
         if results is None:
             return self.rerun(args, types, mode)
         return self.finished(results, args, args)
 
     def rerun(self, args: tuple[Any, ...], types: tuple[Any, ...], mode: modes.Mode) -> Any:
-        """The result for plain arrays of the types of an earlier call, if nothing else was written
-        meanwhile; else `NO_CACHED_RUN`.
+        """Run the program on plain arrays whose avals are the objects of an earlier call.
 
-        What most calls are is recognised before anything is taken apart. Arrays that one program
-        made share the object that is their type, so that it need not be compared.
+        Return `NO_CACHED_RUN` if the types or the modes differ, or if captured arrays were written
+        meanwhile. So the most frequent calls are not flattened. Types are compared by identity:
+        arrays that one program made share one aval.
         """
         if (
             len(args) != len(types)
@@ -195,7 +192,7 @@ class Program:
             return self.finished(execution.execute(self.op, inputs, self.donated), args, args)
 
     def replay(self, call: Call) -> Any:
-        """Run the program, write what it writes, and put its results together."""
+        """Run the program for a call, write outside arrays, and return the function's result."""
         mode = modes.current()
         if self.pure:
             return self._recorded(call) if mode.recording else self._on_handles(call, mode)
@@ -208,7 +205,7 @@ class Program:
             _lock.release()
 
     def _replayed(self, call: Call, mode: modes.Mode) -> Any:
-        """Run the program on what its last run left, or on what the handles hold."""
+        """Run the program on its retained outputs if these are current, else on the handles."""
         if mode.recording:
             return self._recorded(call)
         operands = None
@@ -221,7 +218,7 @@ class Program:
             return self.finished(results, call.inputs, call.handles, call.number_leaves)
 
     def compile(self, call: Call) -> None:
-        """Have XLA compile what was traced."""
+        """Compile the traced program with XLA, without running it."""
         mode = modes.current()
         values = [*[h._value for h in self.reads], *[_handles.read(h) for h in call.inputs]]
         if mode.backend == "auto":
@@ -235,9 +232,7 @@ class Program:
         arguments: Sequence[Handle],
         leaves: Sequence[Any] = (),
     ) -> Any:
-        """Keep what was written by a run on what an earlier one wrote, and put the results
-        together.
-        """
+        """Retain the written outputs of a run, and return the function's result."""
         found = self.captured
         outputs, _, written, flags = found.split(results)
         if self.state is not None:
@@ -247,7 +242,7 @@ class Program:
         return self.outputs.build([Value(p) for p in outputs], handles, arguments, leaves)
 
     def _on_handles(self, call: Call, mode: modes.Mode) -> Any:
-        """Run the program on what the handles hold."""
+        """Run the program on the values of the handles."""
         self._check_writeable()
         found = self.captured
         if self.state is not None:
@@ -286,14 +281,14 @@ class Program:
     def _write_through(
         self, written: Sequence[Any], results: Sequence[Any], mode: modes.Mode
     ) -> None:
-        """Write what a run wrote where it is: others look into the memory of some arrays."""
+        """Write the results of a run into the handles, of which some have borrowed buffers."""
         for handle, payload in zip(self.captured.written, written, strict=True):
             writes.write(handle, Value(payload))
         for handle, make in _beside(results, self.captured.recomputable, mode):
             writes.write(handle, Value(make()))
 
     def _recorded(self, call: Call) -> Any:
-        """Run the program as one operation of a graph."""
+        """Run the program as one recorded operation, so that the tape gets one node."""
         self._check_writeable()
         found = self.captured
         values = [_handles.read(h) for h in self.reads]
@@ -317,7 +312,7 @@ class Program:
 
 
 def _laid_out(handles: Sequence[Handle], payloads: Sequence[Any]) -> Sequence[Any]:
-    """Lay results that overwrite arrays out in the memory order of these."""
+    """Copy host results that overwrite arrays into the memory layouts of these."""
     if not payloads or type(payloads[0]) is not onp.ndarray:
         return payloads
     return [
@@ -329,8 +324,9 @@ def _laid_out(handles: Sequence[Handle], payloads: Sequence[Any]) -> Sequence[An
 def _beside(
     results: Sequence[Any], recomputable: list[tuple[Handle, Callable[[], Any]]], mode: modes.Mode
 ) -> list[tuple[Handle, Callable[[], Any]]]:
-    """Return functions that make values of nothing on the device of the results; without results,
-    where new arrays go.
+    """Return the recreating functions, made to place their values on the device of the results.
+
+    Without results the values are placed where new arrays go.
     """
     if not recomputable or (type(results[0]) is onp.ndarray if results else on_host(mode)):
         return recomputable
@@ -339,14 +335,16 @@ def _beside(
 
 
 def _on_xla(make: Callable[[], Any], device: Any) -> Any:
-    """Send to XLA what is made on the host."""
+    """Make a value on the host, and copy it to XLA."""
     with tracing.eagerly():
         return xla.asarray(make(), device)
 
 
 def _argument(handle: Handle) -> Value:
-    """The value of an argument; that of a view is one that it does not keep, so that its buffer may
-    not be given away.
+    """Return the value of an argument.
+
+    For a view or a borrowed buffer it is a new value. Then the count of references shows that the
+    argument does not own it, and its buffer is not donated.
     """
     value = handle._value if handle._view is None else None
     if value is None or type(value) is BorrowedValue:
@@ -356,9 +354,7 @@ def _argument(handle: Handle) -> Value:
 
 
 def _stay_on_xla(values: Sequence[Value], mode: modes.Mode, name: str) -> None:
-    """Move what a compiled function reads from outside to XLA for good, so that it is not sent
-    there at each call.
-    """
+    """Move captured arrays to XLA for good, so that calls need not transfer them."""
     for value in values:
         if type(value) is not BorrowedValue and type(value.payload) is onp.ndarray:
             value.payload = transfer_to_xla(value.payload, mode, name)

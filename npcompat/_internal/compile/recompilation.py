@@ -1,4 +1,4 @@
-"""Why a compiled function is compiled again, and what to do about it."""
+"""Recompilations of compiled functions: their reasons, and advice to avoid them."""
 
 import warnings
 from typing import Any
@@ -9,7 +9,7 @@ from npcompat._internal.support.errors import CompileWarning, user_location
 
 _ENTRY = ("shape", "dtype", "strides", "grad_req", "recorded", "class", "read-only", "aliasing")
 WARN_AFTER_COMPILES = 8
-"""So many programs are compiled for one line before a warning comes."""
+"""Number of recompilations for one line of the user's at which a warning is given."""
 
 _ADVICE = {
     "shape": "give bucket=, which pads arrays to one of a few lengths, bring them to one length "
@@ -31,9 +31,7 @@ _ADVICE = {
 
 
 def reason(key: Any, before: Any) -> tuple[str, str]:
-    """How the key of a program differs from that of the one before, and of which kind of advice
-    that is.
-    """
+    """Return how the key of a program differs from the one before, and the kind of advice."""
     if before is None:
         return "first call", ""
     if key == before:
@@ -67,9 +65,7 @@ def reason(key: Any, before: Any) -> tuple[str, str]:
 
 
 def numbers(key: Any, before: Any) -> frozenset[int]:
-    """Which leaves of the arguments make all of the difference between two keys, if these are
-    numbers of the same kinds.
-    """
+    """Return the leaves in which two keys differ, if these are only numbers of equal classes."""
     if key[1:] != before[1:] or key[0][:3] != before[0][:3]:
         return frozenset()
     places = [i for i, place in enumerate(key[0][1]) if place is None]
@@ -87,9 +83,7 @@ def _kind(place: int | None) -> str:
 
 
 def _labels(tree: Any) -> list[str]:
-    """What each leaf of the arguments is called: `argument 0`, `argument 1[2]`, `argument
-    scale`.
-    """
+    """Return the names of the argument leaves: `argument 0`, `argument 1[2]`, `argument scale`."""
     labels = []
     for (_, first, *rest), _ in xla.flatten_with_paths(xla.unflatten(tree, [0] * tree.num_leaves)):
         name = f"argument {getattr(first, 'idx', getattr(first, 'key', None))}"
@@ -98,7 +92,7 @@ def _labels(tree: Any) -> list[str]:
 
 
 def _restructured(tree: Any, before: Any) -> str:
-    """What is passed now that was not passed before, or otherwise."""
+    """Describe how the structure of the arguments has changed."""
     args, kwargs = xla.unflatten(tree, [0] * tree.num_leaves)
     args_before, kwargs_before = xla.unflatten(before, [0] * before.num_leaves)
     given, gone = (
@@ -121,7 +115,7 @@ def _restructured(tree: Any, before: Any) -> str:
 
 
 class Misses:
-    """How often a compiled function was compiled for each line that calls it."""
+    """Counter of recompilations of a compiled function by the line that calls it."""
 
     __slots__ = ("_counts", "_name")
 
@@ -130,7 +124,7 @@ class Misses:
         self._counts: dict[str, int] = {}
 
     def note(self, why: str, kind: str) -> None:
-        """Count one, unless there is no advice; warn when a line has too many of them."""
+        """Count a recompilation for which there is advice; warn if a line has too many."""
         if not kind:
             return
         location = user_location()

@@ -1,9 +1,8 @@
-"""Compiled functions of arrays whose length varies along one axis: padded to one of a few lengths,
-so that few programs do.
+"""Shape buckets: compiled functions that pad arrays along one axis, so that few programs suffice.
 
-Inside, an argument is what a mask selects of the padded array (`selection`): its true rows, the
-first ones. So everything means what it means without padding, or is refused; what depends on rows
-is cut to the true length outside.
+Inside the function, an argument is the selection of its true rows, the first ones of the padded
+array (`masked_array`). So each operation has the result that it has without padding, or is refused.
+Results that depend on rows are cut to the true length outside.
 """
 
 import functools
@@ -28,29 +27,26 @@ Axes = int | Sequence[int | None] | Mapping[Any, int | None]
 
 
 _COUNT = "how many rows there are"
-"""The keyword by which the true length reaches the padded function; no parameter can have that
-name.
-"""
+"""Keyword of the true length for the padded function; no parameter can have that name."""
 
 
 @dataclass(frozen=True)
 class _Row:
-    """Along which axis an array of the result has rows, if it has."""
+    """Axis of the rows in an array of the result, or None."""
 
     axis: int | None
 
 
 @dataclass(frozen=True)
 class Buckets:
-    """To which lengths arrays are padded, and along which axis.
+    """Lengths to which arrays are padded, and the axes that are padded.
 
     Parameters
     ----------
     lengths : int or tuple of int
-        An int stands for its multiples.
+        Lengths of the buckets; an int stands for its multiples.
     axes : int, sequence or mapping
-        For all arguments, by position, or by position and name. None is for arguments of a fixed
-        shape.
+        Axis for all arguments, by position, or by position and name. None stands for a fixed shape.
     """
 
     lengths: int | tuple[int, ...]
@@ -58,8 +54,9 @@ class Buckets:
 
 
 def requested(bucket: int | Sequence[int] | None, bucket_axis: Axes | None) -> Buckets | None:
-    """The buckets that the arguments of `npx.jit` and `hybridize` ask for; ValueError if they make
-    no sense.
+    """Return the buckets for these arguments of `npx.jit` or `hybridize`, or None.
+
+    Raise ValueError if they are wrong.
     """
     if bucket is not None:
         return Buckets(_checked(bucket), 0 if bucket_axis is None else bucket_axis)
@@ -72,16 +69,16 @@ def requested(bucket: int | Sequence[int] | None, bucket_axis: Axes | None) -> B
 
 
 class Bucketed:
-    """A compiled function of arrays of one varying length.
+    """Compiled function of arrays with one varying length.
 
     Parameters
     ----------
     function : callable
-        As of `Compiled`.
+        Function to compile, as for `Compiled`.
     buckets : Buckets
-        How its arguments are padded.
+        Padding of its arguments.
     name, static_argnums, static_argnames, loops
-        As of `Compiled`.
+        As for `Compiled`.
     """
 
     def __init__(
@@ -125,11 +122,11 @@ class Bucketed:
         self.compiled.compile(*args, **kwargs, **{_COUNT: TensorType((), "int32")})
 
     def clear(self) -> None:
-        """Forget the compiled programs."""
+        """Drop the compiled programs."""
         self.compiled.clear()
 
     def latest_inputs(self) -> list[tuple[tuple[int, ...], Any]]:
-        """As of `Compiled`; padded."""
+        """Return the types of `Compiled.latest_inputs`, which are padded, without the count."""
         return self.compiled.latest_inputs()[:-1]
 
     # --- before and after
@@ -137,7 +134,7 @@ class Bucketed:
     def _padded(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[int, tuple[Any, ...], dict[str, Any]]:
-        """The true length, and the arguments with arrays as long as their bucket."""
+        """Return the true length, and the arguments with arrays padded to their bucket."""
         found = _Rows(self, args, kwargs)
         if not found.places:
             raise TypeError(
@@ -176,8 +173,9 @@ class Bucketed:
     # --- while tracing
 
     def _on_rows(self, *args: Any, **kwargs: Any) -> Any:
-        """The function, of what a mask selects of padded arrays; with it, where its results have
-        rows.
+        """Call the function on selections of the padded arrays.
+
+        Return its results in full shape, and a `_Row` for each of them.
         """
         count = kwargs.pop(_COUNT)
         found = _Rows(self, args, kwargs)
@@ -204,7 +202,7 @@ class Bucketed:
 
 
 class _Rows:
-    """The arguments of a call, and which of the arrays in them have rows along which axis."""
+    """Flattened arguments of a call, with the axis of the rows of each padded array."""
 
     def __init__(self, function: Bucketed, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.leaves: list[Any] = []
@@ -230,11 +228,11 @@ class _Rows:
             self.trees.append((tree, len(leaves)))
 
     def rows(self) -> list[tuple[Any, int]]:
-        """The arrays that have rows, and their axes."""
+        """Return the arrays that have rows, with their axes."""
         return [(self.leaves[i], axis) for i, (_, axis) in self.places.items()]
 
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments again, of the leaves as they are now."""
+        """Rebuild the nested arguments from the current leaves."""
         found, start = [], 0
         for tree, length in self.trees:
             leaves = self.leaves[start : start + length]
@@ -246,7 +244,7 @@ class _Rows:
 
 
 def _ndim(leaf: Any) -> int:
-    """How many axes an argument has; none, if it is no array."""
+    """Return the number of axes of an argument, 0 if it is no array."""
     shape = (
         leaf.shape
         if isinstance(leaf, onp.ndarray | TensorType)
@@ -290,8 +288,9 @@ def _kinds(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
 
 
 def _apart_from_graphs(value: Value) -> bool:
-    """Whether an array is not recorded, and in reach of the processor: it is padded and cut there,
-    without a program for each length.
+    """True if an array is not recorded, and in the host's memory.
+
+    Then NumPy pads and cuts it; XLA would compile a program for each length.
     """
     return value.node is None and (
         type(value.payload) is onp.ndarray or xla.device_of(value.payload).platform == "cpu"
@@ -333,7 +332,7 @@ def _cut(array: Any, axis: int | None, count: int) -> Any:
 
 
 def _rows_axis(leaf: Any, mask: Value) -> int | None:
-    """Along which axis an array has the rows that are asked for."""
+    """Return the axis of an array along which this mask selects rows, or None."""
     payload = handles.read(leaf).payload if isinstance(leaf, Handle) else None
     if (
         type(payload) is masked_array.MaskedPayload

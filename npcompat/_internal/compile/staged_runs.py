@@ -1,7 +1,7 @@
-"""Runs of a loop's body, or of an arm of a branch, that stand for all of its rounds.
+"""Staged runs: one run of a loop's body, or of a branch's arm, stands for all of its rounds.
 
-What such a run does besides computing with arrays would happen once, and not in each round. So it
-is refused before it happens: `refuse` raises, and no code of the user's runs that was not converted.
+Other effects than computing with arrays would happen once, not in each round. So they are refused
+before they happen: `refuse` raises, and user code that was not converted does not run.
 """
 
 import sys
@@ -23,17 +23,17 @@ _DEPTH: ContextVar[int] = ContextVar("depth of staged runs", default=0)
 
 
 def is_staged() -> bool:
-    """Return True while a run stands for others."""
+    """Return True during a staged run."""
     return _DEPTH.get() > 0
 
 
 DEEPEST = 20
-"""Loops and branches within each other; of a recursion there is no end."""
+"""Maximum depth of nested loops and branches; a recursion would have no end."""
 
 
 @contextmanager
 def staged() -> Iterator[None]:
-    """A context in which one run stands for others."""
+    """Run one body or arm, which stands for all rounds, inside this context."""
     if _DEPTH.get() >= DEEPEST:
         refuse(
             f"{DEEPEST} branches or loops within each other, as in a recursion whose depth data "
@@ -46,21 +46,21 @@ def staged() -> Iterator[None]:
     finally:
         _DEPTH.reset(token)
         if profile is not None and sys.getprofile() is None:
-            sys.setprofile(profile)  # Python drops one that raises
+            sys.setprofile(profile)  # Python removes a profile function that raises
 
 
 def refuse(what: str) -> NoReturn:
-    """Raise the error for what can't be part of the program."""
+    """Raise the error for a construct that can't be part of the program."""
     raise RefusedError(f"{user_location()}: {what}")
 
 
 def check_call(frame: FrameType) -> None:
-    """Refuse a call of the user's code that was not converted, while a run stands for others."""
+    """Refuse a call of user code that was not converted, during a staged run."""
     code = frame.f_code
     if is_staged() and not is_converted(code):
         module = frame.f_globals.get("__file__") or ""
         if code.co_filename.startswith("<") and is_library(module):
-            return  # what a library has made with exec, as dataclasses are
+            return  # code that a library made with exec, such as methods of dataclasses
         raise RefusedError(
             f"{code.co_filename}:{code.co_firstlineno}: {code.co_qualname!r} would be called in a "
             "compiled loop or branch, and may do more than compute with arrays"

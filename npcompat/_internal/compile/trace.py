@@ -1,10 +1,9 @@
-"""A trace: one run of a Python function on tracers that finds what it reads and writes outside, and
-makes it functional.
+"""Trace: one run of a Python function on tracers, which makes it functional.
 
 The function runs once. A handle from outside that is read becomes an input of the program; one that
-is written becomes an extra output. Arguments are seen through proxies, so that an argument and the
-same array captured by a closure are told apart. The result is one operator, so a compiled function
-is recorded, nested and differentiated as any other.
+is written becomes an extra output. Arguments are proxies, so that an argument and the same array
+captured by a closure are distinguished. The result is one operator, so a compiled function is
+recorded, nested and differentiated like any other operator.
 """
 
 import math
@@ -30,41 +29,38 @@ from npcompat._internal.dispatch.placement import MOST_KNOWN, SCALARS, in_range
 from npcompat._internal.support.errors import SymbolError, user_location
 
 OUTSIDE = Leaf(None, "outside")
-"""The node of what was recorded before the trace began; a walk inside the trace does not pass it.
-"""
+"""Node of values recorded before the trace began; backward inside the trace stops at it."""
 
 
 class CapturedTypeError(Exception):
-    """A captured array has another shape or dtype than when the function was traced: it is traced
-    again.
-    """
+    """Error for a captured array whose shape or dtype has changed; the function is traced again."""
 
 
 class Trace:
-    """What is known while a function is traced; the dispatcher asks it instead of executing."""
+    """State of a function's trace; the dispatcher hands it operators instead of executing them."""
 
     def __init__(self, outer: TraceLike | None, recorded_outside: bool) -> None:
         self.outer = outer
         self.recorded_outside = recorded_outside
         self.captured: list[Handle] = []  # handles read from outside, in order
-        self.constants: list[Any] = []  # what stands for each of them in the traced equations
+        self.constants: list[Any] = []  # the constant of each of them in the jaxpr
         self.before: dict[
             int, tuple[Handle, Value]
-        ] = {}  # every outside handle touched, and its value before
-        self.lifted: dict[int, Value] = {}  # the traced value that each captured handle began with
-        self.born: dict[int, Value] = {}  # values made here (kept alive, so that ids stay theirs)
+        ] = {}  # by id: every outside handle read or written, and its value before
+        self.lifted: dict[int, Value] = {}  # by id: the first traced value of a captured handle
+        self.born: dict[int, Value] = {}  # by id: values made here, kept alive so ids stay unique
         self.separates_outputs = False  # as `Op.separate_outputs`
-        self.flags: list[Any] = []  # errors that can only be seen when the program runs
+        self.flags: list[Any] = []  # flags of errors that only a run of the program can detect
         self.errors: list[tuple[type[Exception], str]] = []
         self.calls: list[
             tuple[Op, Attrs, Sequence[Any], Sequence[Any]]
-        ] = []  # what ran, with operands and results
+        ] = []  # operators that ran, with operands and results
         self.makers: dict[
             int, Callable[[], Any]
-        ] = {}  # what makes payloads of nothing that is unknown, by their ids
+        ] = {}  # by id: functions that recompute constant payloads
         self.numbers: dict[
             int, Any
-        ] = {}  # those that are operands of operations, by the ids of their payloads
+        ] = {}  # by id of the payload: traced numbers that are operands of operators
         self.notes: dict[Any, Any] = {}  # of staged loops and branches; see `staging/`
 
     # --- handles
@@ -75,7 +71,7 @@ class Trace:
         return value
 
     def read(self, handle: Handle) -> Value:
-        """The handle's value here; a handle from outside becomes an input of the program."""
+        """Return a handle's value in the trace; a handle from outside becomes an input."""
         value = handle._value
         if id(value) in self.born:
             return value
@@ -90,9 +86,7 @@ class Trace:
         return inside
 
     def capture(self, handle: Handle, value: Value) -> Any:
-        """Make the value that a handle has outside an input of the program; returns what stands for
-        it in the equations.
-        """
+        """Make the outside value of a handle an input; return the constant for it in the jaxpr."""
         with tracing.eagerly():
             constant = tracing.distinct(on_xla(value.payload))
         self.captured.append(handle)
@@ -100,7 +94,7 @@ class Trace:
         return constant
 
     def node_inside(self, handle: Handle, outside: Value) -> Leaf | None:
-        """The node of a handle's value as it enters the trace."""
+        """Return the node of an outside handle's value in the trace."""
         if handle._extra is not None and handle._extra.leaf is not None:
             return handle._extra.leaf
         return None if outside.node is None else OUTSIDE
@@ -111,7 +105,7 @@ class Trace:
             self.before[id(handle)] = (handle, handle._value)
 
     def written(self) -> list[Handle]:
-        """The outside handles whose value was replaced."""
+        """Return the outside handles whose value was replaced."""
         return [
             h
             for key, (h, before) in self.before.items()
@@ -119,8 +113,9 @@ class Trace:
         ]
 
     def replaced(self, written: Iterable[Handle]) -> list[Handle]:
-        """Of the handles that are written, and not read: those whose memory can take the new value,
-        as a gradient's can.
+        """Return the handles that are written and not read whose buffer fits the new value.
+
+        Gradients are examples. They are captured, too, so that the buffer can be donated.
         """
         if self.outer is not None or self.recorded_outside:
             return []
@@ -134,10 +129,11 @@ class Trace:
     def find_recomputable(
         self, written: Iterable[Handle]
     ) -> list[tuple[Handle, Callable[[], Any]]]:
-        """Of the handles that are written, and not read: those that are left with what depends on
-        nothing, and what makes it.
+        """Return handles that end the trace with a constant value, paired with a function that
+        recreates it.
 
-        So gradients that a training step sets to zero at its end take no memory.
+        These need no program output. So gradients that a training step zeroes at its end take no
+        memory.
         """
         if self.outer is not None or self.recorded_outside:
             return []
@@ -149,9 +145,7 @@ class Trace:
         return [(h, make) for h, make in found if make is not None]
 
     def factory(self, value: Value) -> Callable[[], Any] | None:
-        """What makes a value's payload of nothing that is unknown, if it does not depend on
-        more.
-        """
+        """Return a function that recomputes a value's payload if it is a constant, else None."""
         payload = value.payload
         return (
             partial(onp.copy, payload)
@@ -162,8 +156,10 @@ class Trace:
     def known(
         self, op: Op, payloads: Sequence[Any], attrs: Attrs, traced: Any, mode: modes.Mode
     ) -> Any:
-        """What an operator makes on the host of operands that are known; what was `traced` where
-        that is much, or of another type.
+        """Constant-fold an operator with NumPy, if all its operands are constants.
+
+        Return `traced` unchanged if the result has more than MOST_KNOWN elements, or if NumPy gives
+        another type.
         """
         if REGISTRY.get(op.name) is not op or op.prefers_xla or op.only_on_xla:
             return traced
@@ -183,18 +179,19 @@ class Trace:
         return found if same else traced
 
     def outside(self, handle: Handle) -> bool:
-        """Whether a root handle existed before the trace."""
+        """True if a root handle existed before the trace."""
         return id(handle) in self.before or id(handle._value) not in self.born
 
     def restore(self) -> None:
-        """Give every outside handle the value it had before."""
+        """Restore the value that every outside handle had before the trace."""
         for handle, value in self.before.values():
             handle._value = value
             bump_version(handle)
 
     def expect(self, flag: Any, kind: type[Exception], message: str) -> None:
-        """Carry a condition out of the program; if it holds when the program runs, the error is
-        raised at the next read.
+        """Make a condition an output of the program.
+
+        If it holds in a run, the next read raises the error.
         """
         self.flags.append(flag)
         self.errors.append((kind, message))
@@ -209,7 +206,7 @@ class Trace:
         attrs: Attrs,
         mode: modes.Mode,
     ) -> Any:
-        """The dispatcher's `run` while tracing: the equations go to the program being built."""
+        """Run an operator on tracers, so that its equations join the program being built."""
         if masked_array.MaskedPayload in set(map(type, payloads)):
             return masked_array.apply(op, values, attrs)
         if masked_array.lengths(attrs):
@@ -250,9 +247,7 @@ class Trace:
         return result
 
     def _check_numbers(self, op: Op, payloads: Sequence[Any], attrs: Attrs) -> None:
-        """Ask for the value of a number that decides on more than the result's elements: whether a
-        dtype can hold it, or an error.
-        """
+        """Raise if the value of a traced number decides about an error, or may not fit a dtype."""
         found = [self.numbers.get(id(p)) for p in payloads]
         if any(found_one is not None for found_one in found):
             casts, _ = op.rule(tuple(map(xla.type_of, payloads)), op.named(attrs))
@@ -261,18 +256,18 @@ class Trace:
                     number.check(op, dtype)
 
     def as_traced(self, payload: Any) -> Any:
-        """A payload as the equations take it; what is known is a constant."""
+        """Return a payload as an operand of equations; host arrays become constants."""
         if type(payload) is not onp.ndarray:
             return on_xla(payload)
         with tracing.eagerly():
             return on_xla(payload)
 
     def knows_lengths(self, attrs: Attrs) -> bool:
-        """Whether attributes ask for as many elements as a mask selects."""
+        """True if an attribute is the number of elements that a mask selects."""
         return bool(masked_array.lengths(attrs))
 
     def same(self, one: Any, other: Any) -> bool:
-        """Whether two payloads were computed in the same way from the same ones."""
+        """True if two payloads come from the same operators on the same arrays."""
         made = {id(out): (call, i) for call in self.calls for i, out in enumerate(call[3])}
 
         def same(a: Any, b: Any) -> bool:
@@ -292,7 +287,7 @@ class Trace:
         return same(one, other)
 
     def groups(self, results: Sequence[Value]) -> tuple[tuple[str, ...], ...]:
-        """The names of the operators that can be computed together, for the compile log."""
+        """Return the names of the operators that can be fused, for the compile log."""
         calls = self.calls if compile_log.watched() else []
         made = {id(out): i for i, (*_, outs) in enumerate(calls) for out in outs}
         steps = [
@@ -306,11 +301,11 @@ class Trace:
 
 
 def _on_host(op: Op, payloads: Sequence[Any], attrs: Attrs, numpy_dtypes: int) -> Any:
-    """What an operator makes of payloads, on the host, also while a function is traced."""
+    """Compute an operator on the host, outside the running trace."""
     programs = op.programs.table(FORWARD, host.name, numpy_dtypes)
     arrays = [p if type(p) in SCALARS else onp.asarray(p) for p in payloads]
     executing = modes.changed(trace=None, backend="numpy", numpy_dtypes=numpy_dtypes)
-    with executing, onp.errstate(all="ignore"), tracing.eagerly():  # (some kernels ask XLA)
+    with executing, onp.errstate(all="ignore"), tracing.eagerly():  # some kernels run on XLA
         if attrs not in programs:
             programs[attrs] = host.forward(op, attrs)
         return programs[attrs](*arrays)
@@ -321,7 +316,7 @@ def _type(payload: Any) -> tuple[Any, Any]:
 
 
 def on_xla(payload: Any) -> Any:
-    """The payload as a trace takes it: host arrays go to XLA, Python scalars stay what they are."""
+    """Return a payload for a trace: host arrays are copied to XLA, scalars stay unchanged."""
     if xla.is_payload(payload) or not hasattr(payload, "dtype"):
         return payload
     masked_array.refuse(payload, "to return, carry or hand on")

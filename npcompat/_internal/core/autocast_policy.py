@@ -1,8 +1,7 @@
-"""Which operators compute in another precision than their operands have; `npcompat.amp` sets it for
-the whole process.
+"""Autocast policy: the precision in which each operator computes, if not that of its operands.
 
-The plan of an operator's casts asks for it when a program is made, so that it costs nothing per
-call; programs made before are forgotten when it changes.
+`npcompat.amp` sets it for the whole process. It is read when a program is made, so it costs nothing
+per call; a change of policy drops the programs of the operators that it concerns.
 """
 
 from collections.abc import Mapping
@@ -32,7 +31,7 @@ class Policy:
     conditional: Mapping[str, tuple[tuple[str, frozenset[Any]], ...]] = field(default_factory=dict)
 
     def names(self) -> set[str]:
-        """All operators that it changes."""
+        """Names of the operators that the policy concerns."""
         return {*self.narrow, *self.wide, *self.conditional}
 
 
@@ -40,12 +39,12 @@ _current: list[Policy | None] = [None]
 
 
 def current() -> Policy | None:
-    """The policy that holds."""
+    """Return the policy in force, or None."""
     return _current[0]
 
 
 def change(policy: Policy | None) -> None:
-    """Set a policy, or none, and forget the programs of operators that it changes."""
+    """Set a policy, or none, and drop the programs of the operators that it concerns."""
     touched = {name for p in (_current[0], policy) if p is not None for name in p.names()}
     _current[0] = policy
     fast_path.use_only_programs(policy is not None)
@@ -56,7 +55,7 @@ def change(policy: Policy | None) -> None:
 def adjusted(
     name: str, types: tuple[Any, ...], attrs: Mapping[str, Any], resolution: dtypes.Resolution
 ) -> dtypes.Resolution:
-    """What an operator's rule says, changed by the policy; a dtype that was asked for stays."""
+    """Apply the policy to the type resolution of an operator; an explicit `dtype` wins over it."""
     policy = _current[0]
     if policy is None or attrs.get("dtype") is not None:
         return resolution
@@ -74,7 +73,7 @@ def adjusted(
             _FLOAT32 if _is_narrow(t) else cast for t, cast in zip(wanted, casts, strict=True)
         ], _each(out, _FLOAT32)
     if not all(t == _FLOAT32 or _is_narrow(t) for t in wanted if _is_float(t)):
-        return resolution  # float64 is kept
+        return resolution  # float64 is never narrowed
     return [
         policy.target if _is_float(t) else cast for t, cast in zip(wanted, casts, strict=True)
     ], _each(out, policy.target)
@@ -89,7 +88,7 @@ def _is_narrow(dtype: Any) -> bool:
 
 
 def _each(out: Any, dtype: onp.dtype[Any]) -> Any:
-    """The dtype of the output, or of each, with a float of at most 32 bits replaced."""
+    """Replace floats of at most 32 bits in the dtype of the output, or in those of a tuple."""
     if isinstance(out, tuple):
         return tuple([_each(o, dtype) for o in out])
     return dtype if out == _FLOAT32 or _is_narrow(out) else out

@@ -1,14 +1,14 @@
-"""Changes of npcompat's own objects, which compiled programs look at.
+"""Counter of attribute changes of blocks, optimizers and parameters.
 
-Blocks, optimizers and parameters count here each attribute that is set. So a program that depends on
-some of them looks at these only when the count is another one.
+A compiled program that depends on such objects compares this one number first. It checks its guards
+on them only if the number has changed.
 """
 
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 count = [0]
-"""Number of changes so far, in a list that others read in place."""
+"""Number of changes so far; a list, because the C guards read the number in place."""
 _PACKAGE = Path(__file__).parents[2]
 _OWNED = tuple(
     [
@@ -19,7 +19,7 @@ _OWNED = tuple(
 
 
 class Tracked(Protocol):
-    """Object whose attributes decide on what a traced function computes."""
+    """Object that a traced function may depend on: each attribute that is set is counted."""
 
     _untracked: ClassVar[frozenset[str]]
     _registries: ClassVar[tuple[str, ...]]

@@ -1,4 +1,4 @@
-"""What was compiled, when, from where, and why: `with npx.compile_log() as log: ...`."""
+"""Log of compilations with their reasons and the user's lines: `with npx.compile_log() as log`."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -18,9 +18,9 @@ _listeners: list[list["Compilation"]] = []
 class Compilation:
     """One program that was compiled: an operator's, or a whole function's.
 
-    `groups` names the operators of a function that can be computed together, by their patterns
-    (`fusion`); `loops` says of each of its loops whether it is one loop of the program, or was
-    unrolled, and why.
+    `groups` names the operators of a function that can be fused, by their patterns
+    (`fusion_groups`). `loops` has a line for each loop of the function: it is a loop of the
+    program, or it was unrolled, and why.
     """
 
     name: str
@@ -40,12 +40,12 @@ class Compilation:
 
 
 def type_name(array: Any) -> str:
-    """`float32[2,3]`."""
+    """Return dtype and shape of an array as text, such as `float32[2,3]`."""
     return f"{array.dtype}[{','.join(map(str, array.shape))}]"
 
 
 def watched() -> bool:
-    """Whether somebody reads what is written."""
+    """True if a log, an audit or the logger receives entries."""
     return (
         bool(_listeners) or modes.current().audit is not None or _logger.isEnabledFor(logging.INFO)
     )
@@ -58,7 +58,7 @@ def compiled(
     groups: tuple[tuple[str, ...], ...] = (),
     loops: tuple[str, ...] = (),
 ) -> None:
-    """Write an entry; costs nothing unless somebody listens."""
+    """Write an entry; without a log, an audit or the logger, return at once."""
     if watched():
         types = tuple(map(type_name, arrays))
         entry = Compilation(name, types, reason, user_location(), groups, loops)
@@ -72,7 +72,7 @@ def compiled(
 
 @contextmanager
 def compile_log() -> Iterator[list[Compilation]]:
-    """Collect what is compiled inside the context.
+    """Collect the compilations inside the context.
 
     Yields
     ------

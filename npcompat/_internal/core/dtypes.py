@@ -1,12 +1,11 @@
 """The dtype policy: NumPy's own rules, and float32 as the default float on top of them.
 
-NumPy is asked, never copied: `ufunc.resolve_dtypes` and `np.result_type` give the kinds. In the
-default policy one rule follows: *a 64-bit float appears only where an operand carries one*, so what
-NumPy would invent as float64 becomes float32 (complex128: complex64). In NumPy mode the rule is
-switched off.
+NumPy's promotion is called, not copied: `ufunc.resolve_dtypes` and `np.result_type`. The default
+policy adds one rule: *a 64-bit float appears only where an operand carries one*. A float64 that no
+operand carries becomes float32, and complex128 becomes complex64. NumPy mode switches the rule off.
 
-A type is an `np.dtype`, or the Python class (`bool`, `int`, `float`, `complex`) of a scalar, which
-is weak (NEP 50).
+A type is an `np.dtype`, or the Python class of a scalar (`bool`, `int`, `float`, `complex`), which
+is weak in the sense of NEP 50.
 """
 
 import warnings
@@ -20,8 +19,8 @@ from npcompat._internal.core import modes
 
 Type = onp.dtype[Any] | type
 Resolution = tuple[Sequence[onp.dtype[Any] | None], Any]
-"""The dtype to cast each input to (None: as it is), and the dtype of the output (a tuple if there
-are several).
+"""The dtype to cast each input to (None: no cast), and the dtype of the output, a tuple for several
+outputs.
 """
 Rule = Callable[[tuple[Type, ...], Any], Resolution]
 
@@ -42,15 +41,15 @@ _ON_DEVICES = (
 
 
 def on_devices(dtype: onp.dtype[Any]) -> bool:
-    """Whether XLA has the dtype.
+    """True if XLA has the dtype.
 
-    Objects, strings, dates, records, long doubles and swapped bytes live on the host.
+    Arrays of objects, strings, dates, records, long doubles and swapped bytes stay on the host.
     """
     return dtype in _ON_DEVICES
 
 
 def lowest(dtype: onp.dtype[Any]) -> Any:
-    """Identity element of the maximum: minus infinity, or the smallest integer."""
+    """Return the identity element of maximum: minus infinity, or the smallest integer."""
     if is_inexact(dtype):
         return onp.array(-onp.inf, dtype)
     return onp.array(False) if dtype == onp.bool_ else onp.array(onp.iinfo(dtype).min, dtype)
@@ -67,17 +66,17 @@ def check_dtype(dtype: onp.dtype[Any]) -> None:
 
 
 def everywhere() -> frozenset[onp.dtype[Any]]:
-    """The dtypes that XLA has, too."""
+    """Return the dtypes that both the host and XLA have."""
     return _ON_DEVICES
 
 
 def default_float() -> onp.dtype[Any]:
-    """The dtype of floats that carry none: float32, or float64 in NumPy mode."""
+    """Return the dtype of floats that carry none: float32, or float64 in NumPy mode."""
     return _float64 if modes.current().numpy_dtypes else _NARROW[_float64]
 
 
 def canonical(dtype: Any) -> onp.dtype[Any]:
-    """An `np.dtype` from what a user may pass: a dtype, a name, a class.
+    """Return the `np.dtype` of a dtype argument: a dtype, a name, a class.
 
     Python's `float` and `complex` mean the defaults.
     """
@@ -95,9 +94,7 @@ def canonical(dtype: Any) -> onp.dtype[Any]:
 
 
 def _of_class(dtype: Any) -> onp.dtype[Any]:
-    """The dtype that stands for a class of them; strings, and what else has no size of its own, are
-    of size 0.
-    """
+    """Return the default instance of a dtype class; dtypes of flexible size get size 0."""
     if dtype is onp.dtypes.StringDType:
         return cast("onp.dtype[Any]", dtype())
     if dtype.type is None:
@@ -106,7 +103,7 @@ def _of_class(dtype: Any) -> onp.dtype[Any]:
 
 
 def in_signature(dtype: Any) -> Any:
-    """A dtype as NumPy takes it where it is asked for a loop: strings of any length by their class."""
+    """Return a dtype as the `signature` of a ufunc takes it: StringDType by its class."""
     return type(dtype) if isinstance(dtype, onp.dtypes.StringDType) else dtype
 
 
@@ -118,27 +115,27 @@ def narrow(dtype: onp.dtype[Any], operands: Sequence[Type]) -> onp.dtype[Any]:
 
 
 def is_float(dtype: onp.dtype[Any]) -> bool:
-    """Whether values of the dtype are real floats, those of ml_dtypes included."""
+    """True for dtypes of real floats, those of ml_dtypes included."""
     return dtype.kind == "f" or dtype in _EXTENDED
 
 
 def is_inexact(dtype: onp.dtype[Any]) -> bool:
-    """Whether values of the dtype can have gradients: real and complex floats."""
+    """True for dtypes of real and complex floats, whose values can have gradients."""
     return dtype.kind in "fc" or dtype in _EXTENDED
 
 
 def strong(operand: Type) -> onp.dtype[Any]:
-    """The dtype of an operand on its own: a Python scalar takes its default."""
+    """Return the dtype of an operand on its own; a Python scalar takes its default."""
     return operand if isinstance(operand, onp.dtype) else narrow(_WEAK[operand], ())
 
 
 def strong_by_numpy(operand: Type) -> onp.dtype[Any]:
-    """The dtype of an operand on its own, as NumPy has it: a Python float is float64."""
+    """Return the dtype of an operand on its own by NumPy's rule: a Python float is float64."""
     return operand if isinstance(operand, onp.dtype) else _WEAK[operand]
 
 
 def result_type(types: Sequence[Type]) -> onp.dtype[Any]:
-    """The common dtype of operands, by NEP 50 and the default-float rule."""
+    """Return the common dtype of operands, by NEP 50 and the default-float rule."""
     weak = [t for t in types if not isinstance(t, onp.dtype)]
     carried = [t for t in types if isinstance(t, onp.dtype)]
     if not carried:
@@ -151,7 +148,10 @@ def result_type(types: Sequence[Type]) -> onp.dtype[Any]:
 
 
 def _weak_meets_extended(types: Sequence[Type]) -> onp.dtype[Any] | None:
-    """NumPy does not know that a Python float is weak beside bfloat16: then the carried type wins."""
+    """Return the one ml_dtypes float among the operands if it alone decides the dtype, else None.
+
+    NumPy does not treat a Python float as weak beside bfloat16.
+    """
     carried = {t for t in types if isinstance(t, onp.dtype)}
     if len(carried) == 1 and (only := next(iter(carried))) in _EXTENDED and complex not in types:
         return only
@@ -159,17 +159,17 @@ def _weak_meets_extended(types: Sequence[Type]) -> onp.dtype[Any] | None:
 
 
 def warn_of_lost_parts(have: onp.dtype[Any], wanted: onp.dtype[Any], stacklevel: int = 3) -> None:
-    """NumPy's warning that a cast drops imaginary parts, if it does; for the caller's caller."""
+    """Give NumPy's warning if a cast drops imaginary parts, at the line of the caller's caller."""
     if have.kind == "c" and wanted.kind in "iuf":
         message = "Casting complex values to real discards the imaginary part"
         warnings.warn(message, onp.exceptions.ComplexWarning, stacklevel=stacklevel)
 
 
 def ufunc_rule(ufunc: onp.ufunc) -> Rule:
-    """The rule of an operator that is a NumPy ufunc: whatever that ufunc would choose.
+    """Return the type rule of an operator that is a NumPy ufunc: the loop that NumPy would choose.
 
-    `dtype` asks for a dtype of the results, or, in a tuple, for one of each operand and result
-    (None: NumPy chooses).
+    Its `dtype` is a dtype of the results, or a tuple with one for each operand and result (None:
+    NumPy chooses).
     """
 
     def rule(
@@ -202,24 +202,25 @@ def ufunc_rule(ufunc: onp.ufunc) -> Rule:
 
 
 def promote(types: tuple[Type, ...], attrs: Any = None) -> Resolution:
-    """All inputs are cast to their common dtype, which is the output's."""
+    """Type rule: cast all inputs to their common dtype, which is the output's."""
     dtype = result_type(types)
     return [dtype] * len(types), dtype
 
 
 def keep(types: tuple[Type, ...], attrs: Any = None) -> Resolution:
-    """Inputs stay as they are; the output is what the kernel makes of them."""
+    """Type rule: cast no array, only scalars to their default; the kernel decides the output."""
     return [None if isinstance(t, onp.dtype) else strong(t) for t in types], None
 
 
 def first(types: tuple[Type, ...], attrs: Any = None) -> Resolution:
-    """The output has the first input's dtype, whatever the others have."""
+    """Type rule: cast no array; the output has the dtype of the first input."""
     return keep(types)[0], strong(types[0])
 
 
 def floating(types: tuple[Type, ...], attrs: Any = None) -> Resolution:
-    """All inputs are cast to their common dtype, which is the output's; bool and integers become
-    the default float.
+    """Type rule: cast all inputs to their common floating dtype, which is the output's.
+
+    Bool and integers become the default float.
     """
     dtype = result_type(types)
     if not is_inexact(dtype) and on_devices(dtype):

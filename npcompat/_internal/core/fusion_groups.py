@@ -1,13 +1,13 @@
-"""Which operators of a graph can be computed together, by the patterns that they declare.
+"""Fusion groups: the operators of a graph that can be computed together, by their patterns.
 
 The rules are those of Relay's pass (Chen et al., 2018, "TVM: an automated end-to-end optimizing
-compiler for deep learning"). Where all that is made of a node comes together again, its
-post-dominator, the node can join:
+compiler for deep learning"). A node can be fused with its post-dominator, the node at which all
+paths from it to results meet:
 
 - elementwise, broadcast and injective nodes join others of these, or a reduction, which ends the
   group;
 - a complex node begins a group, which elementwise and broadcast nodes join;
-- opaque nodes stay alone, and so does a node whose value is asked for.
+- opaque nodes stay alone, and so does a node whose value is a result.
 
 A group has at most one complex node or reduction.
 """
@@ -23,21 +23,21 @@ _END = -1
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A call of an operator: its pattern, and the numbers of the steps that it takes values from."""
+    """Call of an operator: its pattern, and the numbers of the steps whose outputs it reads."""
 
     pattern: str
     inputs: tuple[int, ...]
 
 
 def groups(steps: Sequence[Step], results: Iterable[int]) -> list[list[int]]:
-    """The groups of at least two steps that can be computed together.
+    """Return the fusion groups of a graph that have at least two steps.
 
     Parameters
     ----------
     steps : sequence of Step
-        Each after those that it takes values from.
+        Steps in topological order.
     results : iterable of int
-        The steps whose values are asked for.
+        Numbers of the steps whose values are results.
     """
     users: list[list[int]] = [[] for _ in steps]
     for i, step in enumerate(steps):
@@ -46,7 +46,7 @@ def groups(steps: Sequence[Step], results: Iterable[int]) -> list[list[int]]:
     after = _post_dominators(users, frozenset(results))
     heads = list(
         range(len(steps))
-    )  # of each step the head of its group, or a step on the way there
+    )  # union-find: for each step the head of its group, or a step nearer to it
 
     def head(i: int) -> int:
         while heads[i] != i:
@@ -79,9 +79,7 @@ def groups(steps: Sequence[Step], results: Iterable[int]) -> list[list[int]]:
 
 
 def _joins(steps: Sequence[Step], pattern: str, end: int, between: set[int]) -> bool:
-    """Whether a group of a pattern, and all that is made of it up to its post-dominator, can be
-    computed together with that.
-    """
+    """True if a group of this pattern can be fused with its post-dominator `end` and `between`."""
     last = steps[end].pattern
     if pattern == "complex":
         return last in _IN_PLACE and all(steps[i].pattern in _IN_PLACE for i in between)
@@ -93,7 +91,7 @@ def _joins(steps: Sequence[Step], pattern: str, end: int, between: set[int]) -> 
 
 
 def _between(users: Sequence[Sequence[int]], start: int, end: int) -> set[int]:
-    """The steps on the ways from one step to its post-dominator."""
+    """Return the steps on all paths from a step to its post-dominator, without these two."""
     found: set[int] = set()
     waiting = [i for i in users[start] if i != end]
     while waiting:
@@ -105,8 +103,9 @@ def _between(users: Sequence[Sequence[int]], start: int, end: int) -> set[int]:
 
 
 def _post_dominators(users: Sequence[Sequence[int]], results: frozenset[int]) -> list[int]:
-    """Of each step the nearest one that all ways from it to results go through; `_END` if there is
-    none.
+    """Return the immediate post-dominator of each step, `_END` for steps without one.
+
+    That is the nearest step which all paths from a step to results pass through.
     """
     found = [_END] * len(users)
     depth = [0] * len(users)

@@ -19,7 +19,7 @@ sequence = itertools.count()
 
 
 class Leaf:
-    """The node of a variable: where its gradient goes, and the request (`grad_req`)."""
+    """Tape node of a variable: the handle of its gradient, and the `grad_req`."""
 
     __slots__ = ("grad", "request", "sequence", "variable")
 
@@ -40,11 +40,11 @@ class PythonPullback:
 
 
 LATER = object()
-"""Pullback of what ran on the host: made when backward asks for it, from the inputs."""
+"""Pullback of an operator that ran on the host: backward makes it from the inputs."""
 
 
 class Node:
-    """One recorded application of an operator."""
+    """Record of one application of an operator on the tape."""
 
     __slots__ = ("__weakref__", "attrs", "inputs", "mask", "op", "outputs", "pullback", "sequence")
 

@@ -14,13 +14,11 @@ if TYPE_CHECKING:
     from npcompat._internal.core.protocols import LensLike
 
 clock = itertools.count(1)
-"""Versions come from one clock, so that a version is never given twice, also not across traces."""
+"""Source of all versions of the process, so that no version occurs twice, even across traces."""
 
 
 class Value:
-    """An immutable value: a payload of some backend, and the tape node that produced it (output
-    `index` of it).
-    """
+    """Immutable value: a payload of some backend, and the tape node whose output `index` it is."""
 
     __slots__ = ("index", "node", "payload")
 
@@ -31,19 +29,19 @@ class Value:
 
 
 class BorrowedValue(Value):
-    """The value of a handle whose buffer on the host is lent to somebody who may write it.
+    """Value of a handle whose host buffer is borrowed by code that may write it.
 
-    See `npcompat/_internal/dispatch/borrowed_buffers.py`. Whoever asks for the payload gets a copy,
-    which nobody writes.
+    See `npcompat/_internal/dispatch/borrowed_buffers.py`. Values are immutable, so `payload` is a
+    copy, which nothing writes.
 
     Attributes
     ----------
     buffer : numpy.ndarray
-        The memory itself: to look at and to write, not to keep.
+        The memory itself, to be read or written at once and not kept.
     users : int
-        How many have borrowed it.
+        Number of borrowers at present.
     escaped : bool
-        True if one who has given it back may still write it.
+        True if a former borrower may still write the memory.
     """
 
     __slots__ = ("buffer", "escaped", "users")
@@ -54,18 +52,20 @@ class BorrowedValue(Value):
 
     @property
     def payload(self) -> Any:
-        """The elements as they are now."""
+        """Copy of the elements at this moment."""
         return self.buffer.copy(order="K")
 
 
 def payload_now(value: Value) -> Any:
-    """The payload, to be looked at now and not kept: memory that is lent is not copied."""
+    """Return the payload to be used at once and not kept; a borrowed buffer is not copied."""
     return value.payload if type(value) is not BorrowedValue else value.buffer
 
 
 class View:
-    """What a view handle looks at: a parent handle through a lens; `root` owns the value at the end
-    of the chain, `depth` steps away.
+    """Parent and lens of a view handle.
+
+    `root` is the handle at the end of the chain of parents, `depth` steps away, which owns the
+    value.
     """
 
     __slots__ = ("cached", "depth", "lens", "parent", "root", "version")
@@ -84,7 +84,7 @@ class View:
 
 
 class Extra:
-    """The rare attributes of a handle."""
+    """Rare attributes of a handle."""
 
     __slots__ = ("grad_handle", "layout", "leaf", "readonly", "version")
 
@@ -97,7 +97,7 @@ class Extra:
 
 
 class Handle:
-    """The part of `ndarray` that the core works on."""
+    """Base class of `ndarray` with the slots that the core works on."""
 
     __slots__ = ("__weakref__", "_extra", "_value", "_view")
     _value: Value
@@ -115,18 +115,18 @@ class Handle:
 
 
 def root_of(handle: Handle) -> Handle:
-    """The handle that owns the value which this one looks at: itself, if it is no view."""
+    """Return the handle that owns the value: of a view the root of its chain, else the handle."""
     return handle if handle._view is None else handle._view.root
 
 
 def extra(handle: Handle) -> Extra:
-    """The handle's rare attributes, made at first use."""
+    """Return the rare attributes of a handle, made at first use."""
     if handle._extra is None:
         handle._extra = Extra()
     return handle._extra
 
 
 def bump_version(handle: Handle) -> None:
-    """Say that the handle's value was replaced, so that views read it again."""
+    """Give the handle a new version after its value was replaced, so that views read it again."""
     if handle._extra is not None:
         handle._extra.version = next(clock)

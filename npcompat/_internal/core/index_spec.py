@@ -1,7 +1,7 @@
-"""The specification of a basic key: what it does with each axis, apart from where it starts.
+"""Specification of a basic key: its effect on each axis, without the start positions.
 
-Start positions are operands of the operators that read and write, so that other positions need no
-other program.
+Start positions are operands of the operators that read and write, so that one program serves all
+positions.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ FULL, INTEGER, SLICE, NEWAXIS = range(4)
 
 
 def host_index(starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> tuple[Any, ...]:
-    """The Python index that a specification stands for."""
+    """Return the Python index of a specification with these start positions."""
     remaining = iter(starts)
     index: list[Any] = []
     for kind, *rest in spec:
@@ -30,7 +30,7 @@ def host_index(starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> tupl
 
 
 def indexed_shape(shape: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> tuple[Any, ...]:
-    """The shape of what a specification leaves of an array of a shape."""
+    """Return the shape of the part that a specification selects of an array of this shape."""
     out: list[Any] = []
     axis = 0
     for kind, *rest in spec:

@@ -1,4 +1,4 @@
-"""What holds for the running context: recording, training, tracing, dtype policy, backend, device.
+"""Modes of the running context: recording, training, tracing, dtype policy, backend, device.
 
 A `Mode` is immutable; entering a context replaces the whole record in one `ContextVar`, so that a
 mode belongs to a thread or an asyncio task. Hot path: the dispatcher reads it once per call
@@ -17,14 +17,16 @@ if TYPE_CHECKING:
 
 
 class Mode(NamedTuple):
-    """The modes of one context.
+    """Modes of one context.
 
-    `numpy_dtypes` is an int because it indexes tables on the hot path; `observer` is told of each
-    operation, `audit` of what happens besides; `checks_fp_errors` says that XLA's operators report
-    floating-point errors, too. `is_default` says that operations are just executed: neither
-    recorded, traced, observed nor reporting; `only_recording`, that they are recorded, and no more
-    than that; `may_touch_host_buffers`, that the host's buffers may be read and written behind the
-    operators, which observers that take compiled functions apart must see.
+    - `numpy_dtypes` is an int because it indexes tables on the hot path.
+    - `observer` is called around each operation, `audit` at each hidden cost (copies, transfers,
+      compilations).
+    - `checks_fp_errors`: operators on XLA report floating-point errors, as those of the host do.
+    - `is_default`: operations are only executed, neither recorded, traced, observed nor checked.
+    - `only_recording`: operations are recorded, and neither traced, observed nor checked.
+    - `may_touch_host_buffers`: host buffers may be accessed without running an operator. False
+      while an observer needs to see every operator (`Observer.needs_every_op`).
     """
 
     recording: bool = False
@@ -57,7 +59,7 @@ _process_default = [_from_environment()]
 
 
 def current() -> Mode:
-    """The mode of the running context."""
+    """Return the mode of the running context."""
     return _MODE.get(_process_default[0])
 
 
@@ -67,7 +69,7 @@ def _replaced(mode: Mode, changes: dict[str, Any]) -> Mode:
     executed = alone and not recording
     checks_fp_errors = (
         of("checks_fp_errors", mode.checks_fp_errors) and of("backend", mode.backend) != "numpy"
-    )  # the host's operators do that anyway
+    )  # NumPy reports floating-point errors without this
     observer = of("observer", mode.observer)
     may_touch_host_buffers = executed and (observer is None or not observer.needs_every_op)
     unseen = observer is None and not checks_fp_errors
@@ -81,7 +83,7 @@ def _replaced(mode: Mode, changes: dict[str, Any]) -> Mode:
 
 @contextmanager
 def changed(**changes: Any) -> Iterator[None]:
-    """A context in which some modes differ."""
+    """Change some modes inside the context."""
     token = _MODE.set(_replaced(current(), changes))
     try:
         yield
@@ -90,14 +92,12 @@ def changed(**changes: Any) -> Iterator[None]:
 
 
 def set_here(**changes: Any) -> None:
-    """Change modes of this context for good."""
+    """Change modes of the running context without restoring them."""
     _MODE.set(_replaced(current(), changes))
 
 
 def set_default(**changes: Any) -> None:
-    """Change modes for the whole process: of this context, and of every thread that has none of its
-    own.
-    """
+    """Change modes of this context, and of every thread that has no mode of its own."""
     _process_default[0] = _replaced(_process_default[0], changes)
     if _MODE.get(None) is not None:
         set_here(**changes)

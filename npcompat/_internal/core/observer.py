@@ -1,8 +1,7 @@
-"""What is told of operations while they run: hooks on operators, the audit and the profile are
-observers.
+"""Observers, which are called around each operation: hooks of blocks, the audit, the profile.
 
-An observer stands in the mode. While it is told of something it is out of it, and the one around it
-in its place, so that observers are told one after the other, and nobody of what they do themselves.
+The mode holds the innermost observer. While an observer runs, its outer observer is active instead.
+So nested observers are called inside out and never see their own operations.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,11 +14,11 @@ Run = Callable[[], Any]
 
 
 class Observer:
-    """The base of observers, which looks at nothing.
+    """Base class of observers, which only runs the operations.
 
-    With `apart` it needs to see every operator: compiled functions run as Python, and the host's
-    buffers are not written behind the operators. Without, everything happens as it would without an
-    observer. `outer` is the observer around it.
+    If `needs_every_op` is True, compiled functions run as Python, and host buffers are only
+    accessed by operators. If it is False, the observer changes nothing in how operations run.
+    `outer` is the enclosing observer, or None.
     """
 
     needs_every_op = False
@@ -28,17 +27,15 @@ class Observer:
         self.outer = outer
 
     def operator(self, op: Op, operands: Sequence[Value], attrs: Attrs, run: Run) -> Any:
-        """Run an operator; the results are a value, or a tuple of them."""
+        """Run an operator; return a value, or a tuple of values."""
         return run()
 
     def program(self, name: str, payloads: Sequence[Any], run: Run) -> Any:
-        """Run the program of a compiled function, or of a gradient; the results are payloads."""
+        """Run the program of a compiled function or of a gradient; return payloads."""
         return run()
 
     def write(self, op: Op | None, target: Any, payloads: Sequence[Any], run: Run) -> Any:
-        """Write an array's elements, or what NumPy's function for an operator makes of arrays, into
-        one on the host.
-        """
+        """Write into a host array: elements, or the result of `op`, which NumPy writes there."""
         return run()
 
 

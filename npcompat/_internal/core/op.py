@@ -1,4 +1,4 @@
-"""The operator record and the registry: what is known of an operator stands here and nowhere else.
+"""The operator record and the registry, the only place with facts about operators.
 
 An operator is declared by one function, `compute(xp, *arrays, **attributes)`, written once against
 an array namespace:
@@ -33,7 +33,7 @@ class _Required:
 
 
 REQUIRED: Any = _Required()
-"""The default of an attribute that has none."""
+"""Default of an attribute that every call must give."""
 
 PREFIXES = ("_npi_", "_np_", "_npx_")
 PATTERNS = ("elementwise", "broadcast", "injective", "reduction", "complex", "opaque")
@@ -41,12 +41,12 @@ PATTERNS = ("elementwise", "broadcast", "injective", "reduction", "complex", "op
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One more compute of an operator, for a backend: taken where its condition holds, before those
-    of less priority.
+    """Alternative kernel of an operator on a backend, used where its condition holds.
 
-    A declaration has a tuple of them, `strategy`. `condition(arrays, attrs)` sees the operands,
-    cast, of which only shapes and dtypes are known, and the attributes by name. `platform` is that
-    of the device ('cpu', 'gpu', 'tpu'; None: any).
+    A declaration lists its alternatives as `strategy`; the one of highest priority that fits is
+    used. `condition(arrays, attrs)` gets the cast operands, of which only shapes and dtypes are
+    known, and the attributes by name. `platform` is that of the device ('cpu', 'gpu', 'tpu'; None:
+    any).
     """
 
     backend: str
@@ -58,9 +58,9 @@ class Kernel:
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
 class Op:
-    """One primitive operator; immutable, compared by identity.
+    """Record of one primitive operator; immutable, compared by identity.
 
-    `programs` is the dispatcher's cache of what was compiled or built for it.
+    `programs` is the dispatcher's cache of programs for it.
     """
 
     name: str
@@ -71,52 +71,52 @@ class Op:
     rule: Callable[[tuple[dtypes.Type, ...], Mapping[str, Any]], dtypes.Resolution] = dtypes.keep
     outputs: int = 1
     complete: Callable[[Sequence[Any], Mapping[str, Any]], Sequence[Any]] | None = (
-        None  # input types from the known ones
+        None  # infers unknown input types from the known ones
     )
     kernels: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
-    strategy: tuple[Kernel, ...] = ()  # where the kernel, or the compute, is not the best one
-    ufunc: onp.ufunc | None = None  # NumPy's own function, where the operator is one
+    strategy: tuple[Kernel, ...] = ()  # faster alternatives to the kernel or the compute
+    ufunc: onp.ufunc | None = None  # the NumPy ufunc that the operator is, if it is one
     pattern: str = "opaque"
     doc: str = ""
     differentiable: bool = True
-    scalars: bool = False  # NumPy returns scalars for its results of no axes
-    keeps_class: bool = (
-        True  # of operands of a class that users derive from arrays, results are of it, too
-    )
+    scalars: bool = False  # NumPy returns its 0-d results as scalars
+    keeps_class: bool = True  # results of operands of a user's subclass are of that subclass
     numpy_function: Callable[[tuple[dtypes.Type, ...], Mapping[str, Any]], Any] | None = (
         None  # NumPy's own function for such operands, or None
     )
     numpy_constructor: Callable[..., Callable[[], Any]] | None = (
-        None  # of no operands: by the attributes, in their order, NumPy's own function
+        None  # for operators without operands: NumPy's function, from the attributes in order
     )
     identity: Callable[[onp.dtype[Any]], Any] | None = (
-        None  # of a reduction that NumPy refuses on nothing: what leaves any element as it is
+        None  # identity element of a reduction that NumPy defines without one (min, max)
     )
     prefers_xla: bool = (
-        False  # placement `auto` runs it on XLA, also where its operands are on the host
+        False  # placement `auto` runs it on XLA, even if its operands are on the host
     )
-    # draws of which a sample is the beginning of each longer one: how many axes at the end of each
-    # parameter belong to one element. The first attribute is the size.
+    # Random draws that are prefix-stable (a sample is a prefix of every longer one): for each
+    # parameter the number of trailing axes that belong to one element. The first attribute is the
+    # size.
     element_axes: tuple[int, ...] | None = None
-    # such draws: made of one block of bits, so that several can be made ahead by one program
+    # Prefix-stable draws from one block of bits, of which one program can make several ahead.
     prefetchable: bool = False
-    # such draws: by no function that some CPUs round otherwise for a single number than for many
+    # Prefix-stable draws whose functions round one number as they round many; vectorized code of
+    # some CPUs does not.
     rounding_independent_of_size: bool = False
     overwrites: tuple[
         tuple[int, int], ...
-    ] = ()  # outputs, and the operands whose next value they are: running statistics
+    ] = ()  # (output, operand) pairs: the output is the operand's next value (running statistics)
     differentiable_outputs: tuple[bool, ...] | None = (
-        None  # of a traced function: which outputs depend on what is differentiated
+        None  # of a traced function: for each output, True if it depends on differentiated inputs
     )
-    # derivatives of some outputs may not be finite where those of others are
+    # The derivative of one output may be infinite or NaN where those of the others are finite.
     separate_outputs: bool = False
     reason: str = "first call with these types"
     groups: tuple[
         tuple[str, ...], ...
-    ] = ()  # of a traced function: the names of operators that can be computed together
-    loops: tuple[str, ...] = ()  # of a traced function: what became of its loops
+    ] = ()  # of a traced function: the names of operators that can be fused
+    loops: tuple[str, ...] = ()  # of a traced function: a line for the compile log on each loop
     order: str | None = None
-    """Memory order of results on the host: "C", "K" for as computed, None for the pattern's."""
+    """Memory order of results on the host: "C", "K" (as computed), None (the pattern's default)."""
     programs: ProgramCache = field(default_factory=ProgramCache)
 
     def __repr__(self) -> str:
@@ -124,24 +124,25 @@ class Op:
 
     @property
     def only_on_xla(self) -> bool:
-        """Whether XLA computes it for the host, too: random bits, whose numbers must be the same
-        everywhere.
+        """True if XLA computes the operator for the host, too.
+
+        Operators on random bits do so, because all backends must draw the same numbers.
         """
         return "jax" in self.kernels and "numpy" not in self.kernels
 
     @property
     def in_c_order(self) -> bool:
-        """True if results on the host lie in C order, whatever the computation leaves.
+        """True if results on the host are put into C order.
 
-        That is so by default. Elementwise operators and reductions lie as NumPy lays them out, which
-        is the order of their operands, and so do others that declare the order "K".
+        That is the default. Results of elementwise operators and reductions keep NumPy's layout,
+        which follows the operands, and so do those of operators that declare the order "K".
         """
         if self.order is None:
             return self.pattern not in ("elementwise", "broadcast", "reduction")
         return self.order == "C"
 
     def bind(self, **attrs: Any) -> Attrs:
-        """The attribute tuple of a call, from keywords; what is not given takes its default."""
+        """Return the attribute tuple of a call from keywords; missing ones take their defaults."""
         unknown = attrs.keys() - self.attrs.keys()
         if unknown:
             raise OperatorError(
@@ -159,21 +160,21 @@ class Op:
         return bound
 
     def check_inputs(self, count: int) -> None:
-        """Raise OperatorError unless so many operands can be given."""
+        """Raise OperatorError if the operator does not take this number of operands."""
         least = len(self.inputs) - self.variadic
         if count < least or (count > least and not self.variadic):
             expected = f"{', '.join(self.inputs) or 'none'}{', ...' if self.variadic else ''}"
             raise OperatorError(f"{self.name}: expected the inputs {expected}; {count} are given")
 
     def named(self, attrs: Attrs) -> dict[str, Any]:
-        """The attribute tuple of a call as a dict; the empty tuple means the defaults."""
+        """Return the attribute tuple of a call as a dict; the empty tuple means the defaults."""
         if not attrs:
             return dict(self.attrs)
         return dict(zip(self.attrs, attrs, strict=True))
 
 
 def short_name(name: str) -> str:
-    """The name of an operator without its prefix; that of a compiled function as it is."""
+    """Return the name of an operator without its prefix; compiled functions have no prefix."""
     prefix = next((p for p in PREFIXES if name.startswith(p)), "")
     return name.removeprefix(prefix)
 
@@ -182,7 +183,7 @@ REGISTRY: dict[str, Op] = {}
 
 
 def register(op: Op) -> Op:
-    """Add an operator to the registry; a name is given once."""
+    """Add an operator to the registry; raise OperatorError if its name is taken."""
     if not op.name.startswith(PREFIXES):
         raise OperatorError(
             f"operator name {op.name!r}: expected one of the prefixes {', '.join(PREFIXES)}"
@@ -207,9 +208,7 @@ def operator(name: str, **declaration: Any) -> Callable[[Callable[..., Any]], Op
 
 
 def from_function(name: str, compute: Callable[..., Any], **declaration: Any) -> Op:
-    """An operator from its compute function, not registered: the signature gives inputs and
-    attributes.
-    """
+    """Return an operator, not registered, whose inputs and attributes are those of `compute`."""
     code = compute.__code__
     positional, keyword = code.co_argcount, code.co_kwonlyargcount
     names = code.co_varnames
@@ -233,11 +232,10 @@ def from_function(name: str, compute: Callable[..., Any], **declaration: Any) ->
 def elementwise(
     name: str, ufunc: onp.ufunc, compute: Callable[..., Any] | None = None, **declaration: Any
 ) -> Op:
-    """Declare an operator that is a NumPy ufunc: its arity, its types and (unless given) its kernel
-    are that ufunc's.
+    """Declare an operator that is a NumPy ufunc: its arity and its type rule are the ufunc's.
 
-    Its attribute `dtype` asks for the loop of one output dtype, as the `dtype=` argument of ufuncs
-    does.
+    `compute` replaces the array library's function of that name. The attribute `dtype` selects a
+    loop by the output's dtype, like the `dtype=` of ufuncs.
     """
     method = ufunc.__name__
     types = dtypes.ufunc_rule(ufunc)
@@ -267,14 +265,14 @@ def elementwise(
 
 
 def normalized_axes(axis: Any, ndim: int) -> tuple[int, ...]:
-    """Axes as non-negative ints; NumPy's `AxisError` for one that does not exist."""
+    """Return axes as non-negative ints; raise NumPy's `AxisError` for one that does not exist."""
     if axis is None:
         return tuple(range(ndim))
     return tuple(onp.lib.array_utils.normalize_axis_tuple(axis, ndim))
 
 
 def as_axis(axis: Any) -> int | tuple[int, ...] | None:
-    """An axis argument made hashable: None, an int, or a tuple of ints."""
+    """Return an axis argument as a hashable attribute: None, an int, or a tuple of ints."""
     if axis is None or type(axis) is int:
         return axis
     if isinstance(axis, Iterable) and not hasattr(axis, "__index__"):
@@ -283,15 +281,17 @@ def as_axis(axis: Any) -> int | tuple[int, ...] | None:
 
 
 def _integer(x: Any) -> int:
-    """What counts axes or elements: an integer, but no bool."""
+    """Return an integer argument as an int; raise TypeError for a bool."""
     if type(x) is bool:
         raise TypeError(f"an integer is required, got {x}")
     return python.index(x)
 
 
 def as_attr(number: Any) -> Any:
-    """A number made an attribute: by their text, if they are equal and yet differ (-0.0 and 0.0, 0j
-    and 0), or do not equal themselves.
+    """Return a number as an attribute whose equality means the same number.
+
+    NaN, -0.0 and complex numbers become a tuple with their text: NaN differs from itself, and -0.0
+    and 0j equal 0.0.
     """
     if type(number) is complex or (
         type(number) is float and (number != number or (number == 0 and repr(number)[0] == "-"))
@@ -301,18 +301,18 @@ def as_attr(number: Any) -> Any:
 
 
 def from_attr(attr: Any) -> Any:
-    """The number that `as_attr` was given."""
+    """Return the number that `as_attr` was given."""
     if type(attr) is not tuple:
         return attr
     return complex(attr[0]) if "j" in attr[0] else float(attr[0])
 
 
 MOST_AXES = 64
-"""NumPy's arrays have no more."""
+"""Maximum number of axes of a NumPy array."""
 
 
 def as_shape(shape: Any) -> tuple[int, ...]:
-    """A shape argument made a tuple of ints (of symbols, where a graph is built)."""
+    """Return a shape argument as a tuple of ints, or of symbols where a graph is built."""
     if type(shape) is int:
         return (shape,)
     if type(shape) is tuple or (

@@ -1,13 +1,12 @@
-"""Kinds of operators: what the members of a family share is written here once, and a member is what
-is its own.
+"""Kinds of operators: a kind holds the code that a family shares, a member only its own function.
 
     @for_axis("_npx_scan_sum", rule=dtypes.first)
     def _scan_sum(xp, a, axis):
         return xp.cumsum(a, axis=axis)
 
-A kind says which inputs and attributes there are beside the member's own, treats axes and windows,
-and gives the pattern. Types are inferred, gradients accumulated and cases tested as those of any
-operator. NumPy's own functions are `op.elementwise`.
+A kind adds inputs and attributes to the member's own, handles axes and windows, and sets the
+pattern. Inference, gradients and tests are those of any operator. NumPy's ufuncs are declared by
+`op.elementwise`.
 """
 
 import dataclasses
@@ -25,35 +24,34 @@ Declare = Callable[[Compute], Op]
 
 
 def unary(name: str, **declaration: Any) -> Declare:
-    """Declare an operator that computes each element from the one at its place: `f(xp, x, *,
-    ...)`.
-    """
+    """Declare an elementwise operator of one operand: `f(xp, x, *, ...)`."""
     return _plain(name, 1, {"pattern": "elementwise", "rule": dtypes.floating, **declaration})
 
 
 def binary(name: str, **declaration: Any) -> Declare:
-    """Declare an operator of two operands that broadcast: `f(xp, x1, x2, *, ...)`."""
+    """Declare an operator of two operands, which broadcast: `f(xp, x1, x2, *, ...)`."""
     return _plain(name, 2, {"pattern": "broadcast", "rule": dtypes.promote, **declaration})
 
 
 def broadcast(name: str, **declaration: Any) -> Declare:
-    """Declare an operator of operands that broadcast, of any number if the last parameter has a
-    star: `f(xp, *arrays)`.
+    """Declare an operator of operands that broadcast: `f(xp, x, y, z, *, ...)`.
+
+    If the last parameter has a star, `f(xp, *arrays)`, the number of operands is free.
     """
     return _plain(name, None, {"pattern": "broadcast", "rule": dtypes.promote, **declaration})
 
 
 def for_axis(name: str, **declaration: Any) -> Declare:
-    """Declare an operator that goes along an axis and keeps the shape: `f(xp, a, axis, *, ...)`.
+    """Declare an operator along an axis that keeps the shape: `f(xp, a, axis, *, ...)`.
 
-    It has the attribute `axis`, None for all elements in C order; the function gets an axis that
-    exists, counted from 0.
+    Its attribute `axis` is an int, or None for all elements in C order; the function gets a valid,
+    non-negative axis.
     """
 
     def around(compute: Compute, xp: Any, a: Any, *, axis: int | None, **attrs: Any) -> Any:
         a = (
             xp.reshape(a, (-1,)) if axis is None or a.ndim == 0 else a
-        )  # as NumPy, which counts one axis where there is none
+        )  # NumPy counts a scalar as an array of one axis, too
         if axis is None or not 0 <= axis < a.ndim:
             (axis,) = normalized_axes(axis or 0, a.ndim)
         return compute(xp, a, axis, **attrs)
@@ -62,10 +60,10 @@ def for_axis(name: str, **declaration: Any) -> Declare:
 
 
 def reduce_axis(name: str, **declaration: Any) -> Declare:
-    """Declare an operator that makes one element of those along axes: `f(xp, a, axes, *, ...)`.
+    """Declare a reduction: `f(xp, a, axes, *, ...)`.
 
-    It has the attributes `axis` (None, an int, or several) and `keepdims`; the function gets the
-    axes as a tuple of those that exist, counted from 0, and leaves them out.
+    Its attributes are `axis` (None, an int, or a tuple) and `keepdims`. The function gets a tuple
+    of valid, non-negative axes, and its result lacks them.
     """
 
     def around(
@@ -85,12 +83,12 @@ def reduce_axis(name: str, **declaration: Any) -> Declare:
 
 
 def convolution(name: str, fill: float = 0, **declaration: Any) -> Declare:
-    """Declare an operator of windows of data and filters: `f(xp, windows, weight, *, ...)`.
+    """Declare a convolution of data with filters: `f(xp, windows, weight, *, ...)`.
 
-    The inputs are a batch `x` (N, C, ...) and filters `weight` (F, C, ...); the attributes
-    `stride`, `dilate` and `pad` are tuples of one int for each spatial axis, the padding is `fill`.
-    The function gets windows (N, 1, C, K, ...) and weights (F, C, K, 1, ...), K elements in each
-    window, and gives (N, F, ...): without the axes 2 and 3.
+    The inputs are a batch `x` (N, C, ...) and filters `weight` (F, C, ...). The attributes
+    `stride`, `dilate` and `pad` are tuples of one int for each spatial axis; padding has the value
+    `fill`. The function gets windows (N, 1, C, K, ...) and weights (F, C, K, 1, ...) with K
+    elements in each window. It reduces axes 2 and 3, so its result is (N, F, ...).
     """
 
     def around(
@@ -119,11 +117,11 @@ def convolution(name: str, fill: float = 0, **declaration: Any) -> Declare:
 
 
 def pooling(name: str, fill: float = 0, **declaration: Any) -> Declare:
-    """Declare an operator that makes one element of each window: `f(xp, windows, *, ...)`.
+    """Declare a pooling operator, which reduces each window: `f(xp, windows, *, ...)`.
 
-    The input is a batch `x` (N, C, ...); the attributes `kernel`, `stride` and `pad` are tuples of
-    one int for each spatial axis, the padding is `fill`. The function gets windows (N, C, K, ...),
-    and gives (N, C, ...): without the axis 2.
+    The input is a batch `x` (N, C, ...). The attributes `kernel`, `stride` and `pad` are tuples of
+    one int for each spatial axis; padding has the value `fill`. The function gets windows
+    (N, C, K, ...) and reduces axis 2, so its result is (N, C, ...).
     """
 
     def around(
@@ -147,8 +145,9 @@ def windows(
     pad: Any,
     fill: float,
 ) -> Any:
-    """The windows of data (N, C, ...), as (N, C, K, ...): for each place of a window, its element
-    in all of them.
+    """Return the sliding windows of data (N, C, ...), as (N, C, K, ...).
+
+    Axis 2 runs over the K places of a window in C order, the last axes over the windows.
     """
     spatial = x.ndim - 2
     given = {
@@ -187,7 +186,7 @@ def windows(
 
 
 def _plain(name: str, inputs: int | None, declaration: dict[str, Any]) -> Declare:
-    """Declare what the function says itself; it has as many inputs as the kind."""
+    """Declare an operator with the function's own inputs, whose number the kind prescribes."""
 
     def declare(compute: Compute) -> Op:
         op = from_function(name, compute, **declaration)
@@ -208,8 +207,10 @@ def _around(
     attributes: dict[str, Any],
     declaration: dict[str, Any],
 ) -> Declare:
-    """Declare what a kind makes of the function: its inputs are the kind's, its attributes both
-    those of the kind and its own. Kernels of backends are called as the function is.
+    """Declare an operator whose compute is `around` with the function as its first argument.
+
+    The inputs are the kind's, the attributes those of the kind and of the function. Kernels of
+    backends are wrapped in the same way.
     """
 
     def declare(compute: Compute) -> Op:

@@ -1,10 +1,10 @@
-"""Programs of one operator, by what kind of program it is, the backend and the policy of dtypes.
+"""Cache of the programs of one operator, by kind of program, backend and dtype policy.
 
 A table holds the programs of one kind by the attributes of the call:
 
     FORWARD    attributes -> program
-    RECORDED   (attributes, which operands have gradients) -> program that returns its pullback too
-    DONATING   (attributes, which operands are given away) -> program that may write into these
+    RECORDED   (attributes, mask of operands with gradients) -> program that also returns a pullback
+    DONATING   (attributes, mask of donated operands) -> program that may write into these
 
 The C fast path finds the tables that it reads by their position in `ProgramCache.direct`.
 """
@@ -22,9 +22,9 @@ _DIRECT = [
 
 
 def position(kind: str, backend: str) -> int:
-    """Return where the tables of a kind and a backend begin in `direct`.
+    """Return the position in `direct` of the first table of a kind and a backend.
 
-    The first is of the default policy of dtypes, the next of NumPy's.
+    That table belongs to the default dtype policy, the next one to NumPy's.
     """
     return _DIRECT.index((kind, backend, 0))
 
@@ -36,14 +36,14 @@ class _Tables(dict[tuple[str, str, int], Table]):
 
 
 class ProgramCache:
-    """Cache of the programs of an operator; see the module for what its tables are.
+    """Cache of the programs of an operator; the module's docstring explains its tables.
 
     Attributes
     ----------
     tables : dict
-        Tables by kind, backend and policy of dtypes (1 for NumPy's); made when they are asked for.
+        Tables by kind, backend and dtype policy (1 for NumPy's); each is made at first use.
     direct : tuple of dict
-        Those of the tables that the C fast path reads.
+        The tables that the C fast path reads.
     """
 
     __slots__ = ("direct", "tables")
@@ -53,7 +53,7 @@ class ProgramCache:
         self.direct = tuple([self.tables[key] for key in _DIRECT])
 
     def table(self, kind: str, backend: str, numpy_dtypes: int) -> Table:
-        """Return the table of a kind, a backend and a policy of dtypes."""
+        """Return the table of a kind, a backend and a dtype policy."""
         return self.tables[kind, backend, numpy_dtypes]
 
     def of_backend(self, backend: str) -> Iterator[Table]:
@@ -61,7 +61,7 @@ class ProgramCache:
         return iter([table for key, table in self.tables.items() if key[1] == backend])
 
     def clear(self) -> None:
-        """Forget all programs."""
+        """Drop all programs."""
         for table in self.tables.values():
             table.clear()
 

@@ -1,8 +1,8 @@
 """The lock held while a function is traced, and while a program with captured arrays is run.
 
-A trace puts tracers into the arrays that the function reads, and a program is given the buffers of
-the arrays that it writes. No other thread may trace or run such a program meanwhile. Programs of
-their arguments alone, and operators, need no lock.
+A trace puts tracers into the arrays that the function reads, and a program takes the buffers of the
+arrays that it writes by donation. No other thread may trace or run such a program meanwhile.
+Programs without captured arrays, and operators, need no lock.
 """
 
 import threading
@@ -19,7 +19,7 @@ class _Held:
     """Context that holds the lock.
 
     A callback of a program may run while another thread holds the lock and waits for that very
-    program. So callbacks wait for `_PATIENCE` seconds at most, and go on without the lock then.
+    program. So callbacks wait for at most `_PATIENCE` seconds, and then go on without the lock.
     """
 
     def __enter__(self) -> None:

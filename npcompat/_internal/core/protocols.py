@@ -1,4 +1,4 @@
-"""Protocols of what the core calls on objects of upper rooms: lenses, traces and the audit."""
+"""Protocols of objects of upper rooms that the core calls: lenses, traces and the audit."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class LensLike(Protocol):
-    """Pair of operators by which a view reads and writes its base."""
+    """Pair of operators with which a view reads and writes its base."""
 
     @property
     def get(self) -> "Op":
@@ -28,7 +28,7 @@ class LensLike(Protocol):
 
     @property
     def look(self) -> Any:
-        """Function of an array, the attributes and the operands: NumPy's own view."""
+        """Function of a NumPy array, the attributes and the operands that returns NumPy's view."""
 
     @property
     def operands(self) -> tuple[Any, ...]:
@@ -42,7 +42,7 @@ class LensLike(Protocol):
 
 
 class TraceLike(Protocol):
-    """Function that is being traced: it sees what is read, written and run."""
+    """Trace of a function in progress: reads, writes and operators are reported to it."""
 
     outer: Any
     born: dict[int, Any]
@@ -51,19 +51,19 @@ class TraceLike(Protocol):
     notes: dict[Any, Any]
 
     def read(self, handle: "Handle") -> "Value":
-        """Value of a root handle, which becomes an input if it is from outside."""
+        """Return the value of a root handle; a handle from outside becomes an input."""
 
     def writing(self, handle: "Handle") -> None:
         """Note that a handle is about to be written."""
 
     def written(self) -> "list[Handle]":
-        """Outside handles whose value was replaced."""
+        """Return the outside handles whose value was replaced."""
 
     def outside(self, handle: "Handle") -> bool:
         """Return True if a root handle existed before the trace."""
 
     def adopt(self, value: "Value") -> "Value":
-        """Note that a value is made inside of the trace; returns it."""
+        """Note that a value was made inside the trace; return it."""
 
     def run(
         self,
@@ -76,13 +76,13 @@ class TraceLike(Protocol):
         """Add a call of an operator to the program."""
 
     def expect(self, flag: Any, kind: type[Exception], message: str) -> None:
-        """Carry a condition out of the program, which raises an error when it holds."""
+        """Make a condition an output of the program, which raises the error where it holds."""
 
     def knows_lengths(self, attrs: "Attrs") -> bool:
-        """Return True if attributes ask for as many elements as a mask selects."""
+        """Return True if an attribute is the number of elements that a mask selects."""
 
     def same(self, one: Any, other: Any) -> bool:
-        """Return True if two payloads were computed in the same way from the same ones."""
+        """Return True if two payloads come from the same operators on the same arrays."""
 
 
 class AuditLike(Protocol):
@@ -94,7 +94,7 @@ class AuditLike(Protocol):
     def record_event(
         self, kind: str, what: str, payload: Any, make: Callable[[], T], asked: bool = False
     ) -> T:
-        """Record an event, and make what it is about."""
+        """Record an event, and call `make`, which performs it."""
 
     def record_read(self, payload: Any, read: Callable[[], T], moving: bool = False) -> T:
         """Record a read of values on XLA, and read them."""

@@ -1,11 +1,11 @@
-"""What a compiled program wrote outside, kept among its results, where its next run takes it.
+"""Retained outputs: the arrays that a compiled program wrote, kept in one list for its next run.
 
 Hot path. A training step reads and writes some dozens of arrays. Taking each from its handle, and
 putting each back, costs more than a small step computes, and competes with XLA's threads. So their
-values stay in one list; the handles hold `RetainedValue`s, which look there. Whatever else writes a
-handle replaces its value, and whatever else holds a value or a payload is seen by the reference
-counts: then the values are settled, which makes them like any other, and the program takes
-everything from the handles again.
+payloads stay in one list, and the handles hold `RetainedValue`s, which refer to it. Other code that
+writes a handle replaces its value; other code that keeps a value or a payload raises its reference
+count. After either, the values are materialized into ordinary ones, and the program reads the
+handles again.
 """
 
 import sys
@@ -20,7 +20,7 @@ _count = sys.getrefcount
 
 
 class RetainedValue(Value):
-    """A value whose payload is among the results of a program; its slot says where."""
+    """Value whose payload is in a `RetainedOutputs`; its slot holds that and the position."""
 
     __slots__ = ()
 
@@ -36,14 +36,15 @@ class RetainedValue(Value):
 
     @property
     def version(self) -> int:
-        """When the program last ran."""
+        """Version of the program's last run."""
         version: int = _slot.__get__(self)[0].version
         return version
 
 
 class LazyValue(Value):
-    """A value that needs nothing to be made, and takes no memory until its payload is asked for;
-    then it is one like any other.
+    """Value whose payload is made by a function without operands when it is first read.
+
+    Until then it takes no memory; afterwards it is an ordinary `Value`.
     """
 
     __slots__ = ()
@@ -54,7 +55,7 @@ class LazyValue(Value):
 
     @property
     def payload(self) -> Any:
-        """The payload, which is made now, unless another thread has just made it."""
+        """The payload, made now unless another thread has just made it."""
         payload = _slot.__get__(self)
         if type(payload) is tuple:
             payload = payload[0]()
@@ -65,7 +66,7 @@ class LazyValue(Value):
 
 
 def materialize(value: Value) -> None:
-    """Make a value like any other, if a program keeps it, or has not made it yet."""
+    """Turn a `RetainedValue` or a `LazyValue` into an ordinary `Value` with its payload."""
     if type(value) is LazyValue:
         value.payload  # noqa: B018
     elif type(value) is RetainedValue:
@@ -78,20 +79,20 @@ def materialize(value: Value) -> None:
 
 
 def version_of(root: Handle) -> int:
-    """A number that is another one whenever the handle was written."""
+    """Return the version of a root handle, which changes with every write."""
     value = root._value
     if type(value) is BorrowedValue:
-        return next(clock)  # somebody else may have written it since
+        return next(clock)  # the borrower may have written it since
     return value.version if type(value) is RetainedValue else extra(root).version
 
 
 class RetainedOutputs:
-    """The handles that a program writes, and what they hold; the next run is given the buffers of
-    the first `given`.
+    """Handles that a program writes, and their payloads after its last run.
 
-    Those in `recomputable` are left with what their functions make, when it is asked for. The
-    program reads the handles at `places` among those it writes and, after them, those in `read_only`; payloads
-    are of one class, the `kind`.
+    The first `given` payloads are donated to the next run. Handles in `recomputable` get a
+    `LazyValue` with their function. The program's captured operands are the handles at `places`
+    among those written, followed by the handles in `read_only`; all payloads must be of the class
+    `kind`.
     """
 
     __slots__ = (
@@ -139,16 +140,14 @@ class RetainedOutputs:
         self.keep(payloads)
 
     def keep(self, payloads: Sequence[Any]) -> None:
-        """Let the handles hold the results of another run."""
+        """Replace the payloads by the results of another run; the handles hold them from now on."""
         self.payloads = list(payloads)
         self.version = next(clock)
 
     def held(self) -> bool:
-        """Whether each handle holds its value still, and nobody else does, nor what the next run is
-        given, nor what is not made yet.
+        """True if no other code has written a handle, or holds a value or a payload to be donated.
 
-        Each count is at least what the state and the handle make it, so that the sums say it of
-        all.
+        No single reference count can be below its expected value, so comparing sums is enough.
         """
         values = self.values
         if [h._value for h in self.handles] != values or sum(
@@ -163,8 +162,10 @@ class RetainedOutputs:
         return sum(map(_count, islice(self.payloads, self.given))) == _OF_PAYLOAD * self.given
 
     def operands(self, inputs: list[Any]) -> list[Any] | None:
-        """What the program's next run is given, with these inputs; None if not each handle holds
-        its value, or one is elsewhere.
+        """Return the operands of the next run with these inputs, or None if handles must be read.
+
+        They must be read if a handle was written, if other code holds a value, or if a payload is
+        not of the class `kind`.
         """
         if not self.held():
             return None
@@ -174,7 +175,7 @@ class RetainedOutputs:
         return [*[held[i] for i in self.places], *inputs]
 
     def materialize(self) -> None:
-        """Settle all values."""
+        """Materialize all values."""
         for value in self.values:
             if value is not None:
                 materialize(value)
@@ -184,8 +185,9 @@ _UNMADE = {LazyValue}
 
 
 def _calibrate() -> tuple[int, int]:
-    """The counts of a value that a state and one handle hold, and of a payload that a state
-    holds.
+    """Measure the reference counts of unshared values and payloads of a `RetainedOutputs`.
+
+    The value is held by it and by one handle, the payload by it alone.
     """
     handle = Handle()
     handle._extra = None

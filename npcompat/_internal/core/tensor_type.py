@@ -1,8 +1,7 @@
-"""The type of an array, as far as it is known: any dimension, the rank and the dtype may be
-unknown.
+"""Partial types of arrays: each dimension, the rank and the dtype may be unknown.
 
-A dimension is an int, a symbol (an expression of names, equal wherever it stands), or None: not
-known.
+A dimension is an int, a symbolic expression of names, or None if it is unknown. A name means the
+same length wherever it stands.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,7 +49,7 @@ class TensorType:
 
     @property
     def known(self) -> bool:
-        """Whether nothing is missing: the dtype is known, and each dimension an int."""
+        """True if the dtype is known, and each dimension is an int."""
         return (
             self.dtype is not None
             and self.shape is not None
@@ -65,13 +64,13 @@ class TensorType:
         )
 
     def substituted(self, lengths: Mapping[str, int]) -> "TensorType":
-        """The type with some symbols replaced by lengths."""
+        """Return the type with some symbols replaced by lengths."""
         if self.shape is None:
             return self
         return TensorType(substituted(self.shape, lengths), self.dtype)
 
     def joined(self, other: "TensorType", what: str = "") -> "TensorType":
-        """What both types together say.
+        """Return the type that holds the knowledge of both.
 
         Raises
         ------
@@ -100,7 +99,7 @@ class TensorType:
         return f"TensorType({shown(self.shape)}, {'?' if self.dtype is None else self.dtype})"
 
     def to_json(self) -> dict[str, Any]:
-        """The type as what JSON holds."""
+        """Return the type as a dict for JSON."""
         shape = (
             None
             if self.shape is None
@@ -110,12 +109,12 @@ class TensorType:
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> "TensorType":
-        """The type that `to_json` wrote."""
+        """Return the type from a dict that `to_json` made."""
         return cls(None if found["shape"] is None else tuple(found["shape"]), found["dtype"])
 
 
 def dimension(given: Any) -> Dim:
-    """A dimension from an int, a text, a symbol or None."""
+    """Return a dimension from an int, a text, a symbol or None."""
     if given is None or type(given) is int:
         found = given
     elif isinstance(given, str):
@@ -134,35 +133,33 @@ def dimension(given: Any) -> Dim:
 
 
 def substituted(found: Any, lengths: Mapping[str, int]) -> Any:
-    """A shape, or an attribute with dimensions anywhere in it, with some symbols replaced by
-    lengths.
-    """
+    """Replace symbols by lengths in a shape, or in an attribute that contains dimensions."""
     if type(found) is tuple:
         return tuple([substituted(part, lengths) for part in found])
     return dims.substituted(found, lengths) if is_symbolic(found) else found
 
 
 def symbols_in(found: Any) -> frozenset[str]:
-    """The names of symbols anywhere in an attribute."""
+    """Return the names of the symbols in an attribute."""
     if type(found) is tuple:
         return frozenset().union(*map(symbols_in, found))
     return frozenset(dims.symbols(found)) if is_symbolic(found) else frozenset()
 
 
 def is_symbolic(found: Any) -> bool:
-    """Whether an attribute is an expression of symbols."""
+    """True if an attribute is a symbolic expression."""
     return type(found).__name__ == "_DimExpr" and bool(dims.is_symbolic(found))
 
 
 def _better(a: Dim, b: Dim) -> Dim:
-    """Of two statements about a dimension the one that says more."""
+    """Return the more specific of two dimensions: an int before a symbol before None."""
     if a is None or type(b) is int:
         return b
     return a
 
 
 def shown(shape: Sequence[Dim] | None) -> str:
-    """A shape as text; what is not known as a question mark."""
+    """Return a shape as text, with a question mark for each unknown dimension."""
     if shape is None:
         return "?"
     parts = ["?" if d is None else str(d) for d in shape]

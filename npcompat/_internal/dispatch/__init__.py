@@ -1,1 +1,1 @@
-"""Run an operator on values; read and write handles."""
+"""Dispatch: run operators on values, read and write handles."""

@@ -1,7 +1,6 @@
 """Apply operators to array-likes: the path of every public function.
 
-`np.add(x, y)` comes through `apply` -> `execution.run`, if it is none of the frequent calls that
-the C fast path answers.
+`np.add(x, y)` takes `apply` -> `execution.run`, unless the C fast path answers the call.
 """
 
 from collections.abc import Sequence
@@ -29,8 +28,9 @@ _default_mode = modes._process_default
 
 
 def _created(op: Op, attrs: Attrs) -> Any:
-    """What is made again and again of no operands; None for what is not, and in modes that look at
-    operators.
+    """Return the array of an operator without operands, by a constructor or a cached program.
+
+    None if there is neither, or in a mode in which operators are recorded, traced or observed.
     """
     mode = _current_mode(_default_mode[0])
     if not mode.is_default or op.outputs != 1 or (symbols_exist() and symbols_in(attrs)):
@@ -40,7 +40,7 @@ def _created(op: Op, attrs: Attrs) -> Any:
 
 
 def apply_slow_path(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
-    """Apply an operator to array-likes: the whole way, for any operands in any mode."""
+    """Apply an operator to array-likes, for any operands in any mode."""
     if not args and (made := _created(op, attrs)) is not None:
         return made
     asked = not late_bound.ordinary.issuperset(map(type, args))
@@ -57,32 +57,32 @@ def apply_slow_path(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
 
 
 def raise_failed(op: Op, payloads: Sequence[Any], attrs: Attrs, error: Exception) -> None:
-    """Raise what explains why a program failed."""
+    """Raise NumPy's exception for a program that failed."""
     raise explained(op, payloads, attrs, error) from error
 
 
 def numpy_function(op: Op, attrs: Attrs, operands: Sequence[Any]) -> Any:
-    """What computes an operator of operands on the host such as these, which need not be cast, and
-    its dtype; None if nothing does.
+    """Return NumPy's function that computes an operator on host operands of these types without a
+    cast, and the dtype of its result; None if there is none.
     """
     types = [x.dtype if isinstance(x, Handle) else type(x) for x in operands]
     if not all([isinstance(t, onp.dtype) or t in SCALARS for t in types]):
-        return None  # what is no array yet
+        return None  # an operand is a list or the like, not yet an array
     return host.direct(op, attrs, tuple(types))
 
 
 apply = fast_path.apply(apply_slow_path)
-"""Apply an operator to array-likes; returns an array, or a tuple of arrays if it has several
-outputs.
-"""
+"""Apply an operator to array-likes; return an array, or a tuple of arrays for several outputs."""
 apply_cached = fast_path.apply_cached(apply)
-"""The same, for a public function that returns the result.
+"""Apply an operator as the last step of a public function, and let later calls skip the function.
 
-It says by this that nothing of its operands has decided what it does but their classes, dtypes and
-numbers of axes, and that they are not empty; calls with such operands and the same other arguments
-need not ask it again. What is made of no operands goes where the mode has new arrays.
+The caller promises that its choice of operator and attributes depends on the operands only through
+(class, dtype, ndim), and that none is empty. Later calls with equal keys and equal other arguments
+do not run the Python function. Results of operators without operands are placed by the mode.
 """
 apply_cached_on_host = fast_path.apply_cached(apply, only_on_host=True)
-"""The same, for one that looks at values, as NumPy's own function does (`Op.numpy_function`): of
-arrays on XLA, calls alike ask it again.
+"""Apply an operator like `apply_cached`, for a function that checks the values of its operands.
+
+On the host later calls skip the function, because NumPy's own function (`Op.numpy_function`) checks
+the values, too. For arrays on XLA the function runs each time.
 """

@@ -17,9 +17,7 @@ from npcompat._internal.dispatch.traced_number import TracedNumber
 
 
 def as_value(x: Any) -> Value:
-    """The value of an operand: an array, a Python scalar (which stays weak), or anything NumPy
-    makes an array of.
-    """
+    """Return the value of an operand: an array, an array-like, or a Python scalar (kept weak)."""
     if isinstance(x, Handle):
         return read(x)
     if type(x) in SCALARS:
@@ -52,15 +50,15 @@ def as_value(x: Any) -> Value:
     pattern="injective",
 )
 def _stack(xp: Any, *arrays: Any, dtype: Any = None) -> Any:
-    """Arrays of one shape along a new first axis, as nested lists of arrays are joined."""
+    """Stack arrays of one shape along a new first axis; joins nested lists that hold arrays."""
     return xp.stack(arrays)
 
 
 def joined_value(x: Any, dtype: onp.dtype[Any] | None = None) -> Value | None:
-    """The value of nested lists that hold arrays of the graph, or of the function being compiled.
+    """Return the value of nested lists that hold recorded or traced arrays, else None.
 
-    Their elements are joined by an operator, which is recorded and traced as any other: an array of
-    NumPy's would be a constant. None for other array-likes, and where nothing needs that.
+    Their elements are joined by an operator, which is recorded and traced like any other; a NumPy
+    array of their values would be a constant.
     """
     if not isinstance(x, _NESTED):
         return None
@@ -69,20 +67,20 @@ def joined_value(x: Any, dtype: onp.dtype[Any] | None = None) -> Value | None:
         return None
     if not _holds_live(x, mode):
         return None
-    shown = host_array(_standing_in(x), dtype)  # NumPy's dtype, and its error for uneven lists
+    shown = host_array(_standing_in(x), dtype)  # NumPy's dtype, and its error for ragged lists
     if shown.dtype.hasobject:
         return None
     return _joined(x, shown.dtype if dtype is None else dtype)
 
 
 def joined(x: Any, dtype: onp.dtype[Any] | None = None) -> Any:
-    """An array of ours for such nested lists, a NumPy array of the values of other array-likes."""
+    """Return an npcompat array for lists with recorded or traced arrays, else a NumPy array."""
     value = joined_value(x, dtype)
     return host_array(x, dtype) if value is None else wrap(value)
 
 
 def _holds_live(x: Any, mode: modes.Mode, depth: int = 64) -> bool:
-    """Return True if nested lists hold an array with a node, or one that is not known yet."""
+    """Return True if nested lists hold an array with a node, or one that is not yet known."""
     for e in x:
         if isinstance(e, Handle):
             value = read(e)
@@ -98,7 +96,7 @@ def _holds_live(x: Any, mode: modes.Mode, depth: int = 64) -> bool:
 
 
 def _standing_in(x: Any) -> Any:
-    """Nested lists with zeros of NumPy's, of the same shapes and dtypes, in the place of arrays."""
+    """Replace the arrays in nested lists by NumPy zeros of the same shapes and dtypes."""
     if isinstance(x, _NESTED):
         return [_standing_in(e) for e in x]
     if isinstance(x, Handle):
@@ -114,13 +112,14 @@ def _joined(x: Any, dtype: onp.dtype[Any]) -> Value:
 
 
 def array_of(array: onp.ndarray[Any, Any]) -> Any:
-    """A new array with the values of a host array."""
+    """Return a new npcompat array over a NumPy array, which must not be written afterwards."""
     return wrap(constant(array))
 
 
 def host_array(x: Any, dtype: onp.dtype[Any] | None = None) -> onp.ndarray[Any, Any]:
-    """What NumPy makes of an array-like; where no element carries a 64-bit float, floats have the
-    default dtype.
+    """Convert an array-like to a NumPy array by NumPy's rules and the default-float rule.
+
+    Floats have the default dtype if no element carries a 64-bit float.
     """
     numbers = False
     if (type(x) is list or type(x) is tuple) and (dtype is None or dtype.kind != "O"):
@@ -148,7 +147,7 @@ def host_array(x: Any, dtype: onp.dtype[Any] | None = None) -> onp.ndarray[Any, 
 
 
 def _of_numbers(x: Any, depth: int = 64) -> bool:
-    """Whether nested sequences are of Python's numbers only."""
+    """True if nested sequences hold only Python numbers."""
     kinds = set(map(type, x))
     return SCALARS.issuperset(kinds) or (
         depth > 0 and _SEQUENCES.issuperset(kinds) and all([_of_numbers(e, depth - 1) for e in x])
@@ -160,9 +159,7 @@ _SEQUENCES = frozenset(_NESTED)
 
 
 def _with_numpys(x: Any, depth: int = 64) -> Any:
-    """Nested sequences with NumPy's scalars and arrays in the place of ours, which NumPy would take
-    as objects, one by one.
-    """
+    """Replace npcompat arrays in nested sequences by NumPy's; NumPy would take them for objects."""
     kinds = set(map(type, x))
     if kinds.isdisjoint((late_bound.ndarray, late_bound.scalar)) and (
         not depth or kinds.isdisjoint((list, tuple))
@@ -180,8 +177,9 @@ def _with_numpys(x: Any, depth: int = 64) -> Any:
 
 
 def asked(x: Any, depth: int = 64) -> Any:
-    """An array-like in which what NumPy does not take for arrays is its own: arrays of ours, and
-    those that other classes give.
+    """Replace npcompat arrays in an array-like by NumPy's, also those that `__array__` returns.
+
+    NumPy refuses an `__array__` that returns an npcompat array.
     """
     if depth and (type(x) is list or type(x) is tuple):
         parts = [asked(e, depth - 1) for e in x]
@@ -193,9 +191,7 @@ def asked(x: Any, depth: int = 64) -> Any:
 
 
 def _carries(x: Any, dtype: onp.dtype[Any]) -> bool:
-    """Whether an array-like, or an element of nested sequences, has a dtype of its own as wide as
-    this one.
-    """
+    """True if an array-like, or an element of nested sequences, carries a 64-bit float dtype."""
     if type(x) is list or type(x) is tuple:
         return not SCALARS.issuperset(map(type, x)) and any(
             type(e) not in SCALARS and _carries(e, dtype) for e in x

@@ -1,12 +1,12 @@
-"""Memory of arrays that others look into: what `numpy.asarray(a)`, `memoryview(a)` and DLPack give,
-and what an `nditer` yields.
+"""Borrowed buffers: memory of arrays shared with `numpy.asarray(a)`, `memoryview(a)`, DLPack and
+`nditer`.
 
-Values are immutable, but such memory can be written by anybody while the array is in use. While that
-lasts, the handle holds a `BorrowedValue`: reading it copies, writing the handle writes the buffer,
-so that each side sees what the other wrote, and nothing that was saved for a gradient changes.
+Values are immutable, but a borrower may write the memory at any time. Meanwhile the handle holds a
+`BorrowedValue`. Reading the handle copies the buffer, so values saved for a gradient don't change;
+writing the handle writes the buffer. So each side sees the other's writes.
 
-An export keeps the array that owns the memory alive. When the last NumPy array or memoryview that
-looks into it goes, the array has its memory for itself again, without a copy.
+An export keeps the array that owns the memory alive. When the last NumPy array or memoryview over
+the memory is freed, the array takes the buffer back without a copy.
 """
 
 from typing import Any
@@ -30,14 +30,14 @@ Array = onp.ndarray[Any, Any]
 
 
 def lend(root: Handle, escaped: bool = True) -> BorrowedValue | None:
-    """Lend the buffer of an array that owns its memory.
+    """Lend the host buffer of a root handle to a borrower, who may write it.
 
-    Return None if it is on XLA, or if writing it would have to be recorded.
+    Return None if the array is on XLA, or if writing it would have to be recorded.
 
     Parameters
     ----------
     escaped : bool
-        True if who borrows it may keep and write it after giving it back.
+        True if the borrower may still write the buffer after giving it back.
     """
     value = root._value
     if type(value) is not BorrowedValue:
@@ -53,13 +53,12 @@ def lend(root: Handle, escaped: bool = True) -> BorrowedValue | None:
 
 
 def lent_array(buffer: Any, escaped: bool = False) -> Any:
-    """Make an array over memory of somebody else, who may write it: each side sees the other's
-    writes.
+    """Return a new array over foreign memory; each side sees the other's writes.
 
     Parameters
     ----------
     escaped : bool
-        True if the memory is taken back, and may still be written then; see `lend`.
+        True if the foreign owner may still write the memory after `take_back`; see `lend`.
     """
     value = BorrowedValue(buffer)
     value.users, value.escaped = 1, escaped
@@ -69,9 +68,9 @@ def lent_array(buffer: Any, escaped: bool = False) -> Any:
 
 
 def over_memory(array: Array) -> Any:
-    """Make an array over memory that a NumPy array looks into.
+    """Return a new array that shares the memory of a NumPy array; on XLA it is a copy.
 
-    Bytes never change, so that their memory is shared as any value is. On XLA it is a copy.
+    Memory of a `bytes` object never changes, so it becomes an ordinary value.
     """
     owner: Any = array.base
     while isinstance(owner, onp.ndarray | memoryview):
@@ -85,13 +84,13 @@ def over_memory(array: Array) -> Any:
     if array.flags.writeable:
         return made
     made.setflags(write=False)
-    return made[...]  # which can't be made writeable
+    return made[...]  # a view of a read-only array can't be made writeable
 
 
 def take_back(root: Handle, lent: BorrowedValue) -> None:
-    """End what `lend` began: the array has its elements for itself again.
+    """End one borrowing; after the last one the array owns its buffer again.
 
-    It gets a copy if somebody may still write them where they were.
+    The array gets a copy instead if a former borrower may still write the buffer.
     """
     lent.users -= 1
     if lent.users == 0 and root._value is lent:
@@ -100,9 +99,7 @@ def take_back(root: Handle, lent: BorrowedValue) -> None:
 
 
 class _Export:
-    """Base of NumPy's arrays over the memory of an array; when it goes, the memory is taken
-    back.
-    """
+    """Base object of exported NumPy arrays; when it is freed, the memory is taken back."""
 
     __slots__ = ("_root", "_value", "interface")
 
@@ -126,7 +123,7 @@ class _Export:
 
 
 def _exported(root: Handle, value: BorrowedValue) -> Array:
-    """NumPy array over a buffer that was lent, whose base takes it back."""
+    """Return a NumPy array over a borrowed buffer, whose base takes the buffer back."""
     made = onp.asarray(_Export(root, value))
     return made if value.buffer.dtype == made.dtype else made.view(value.buffer.dtype)
 
@@ -135,8 +132,8 @@ def export(handle: Handle) -> Array:
     """Return the memory of an array as a NumPy array.
 
     It is writeable, and each side sees the other's writes, if the array is on the host, may be
-    written, and what is written to it need not be recorded. Else it is read-only: the elements as
-    they are now.
+    written, and its writes need not be recorded. Otherwise it is read-only and holds the elements
+    of this moment.
 
     Raises
     ------
@@ -158,9 +155,9 @@ def export(handle: Handle) -> Array:
 
 
 def pinned(handle: Handle) -> Array | None:
-    """Return the memory of an array, which stays where it is as long as the array lives.
+    """Return a NumPy array over the memory of an array, which stays in place while the array lives.
 
-    Return None where there is none: on XLA, and of what is recorded or traced.
+    Return None for arrays on XLA, and for recorded or traced ones.
     """
     root = root_of(handle)
     described = payload_now(root._value).dtype
@@ -174,7 +171,7 @@ def pinned(handle: Handle) -> Array | None:
 
 
 def _is_recorded(root: Handle) -> bool:
-    """Return True if what is written to an array would have to be recorded, or is traced."""
+    """Return True if a write to an array would have to be recorded, or a trace is running."""
     mode, node = modes.current(), root._value.node
     leaf = None if root._extra is None else root._extra.leaf
     return mode.trace is not None or (node is not None and (mode.recording or node is not leaf))
@@ -187,7 +184,7 @@ def _has_fields_of_objects(root: Handle) -> bool:
 
 
 def _looked_at(handle: Handle, memory: Array) -> Array:
-    """Return the part of the memory of a root that a handle looks at."""
+    """Return the part of a root's memory that a handle views."""
     view = handle._view
     if view is None:
         return memory

@@ -20,9 +20,7 @@ from npcompat._internal.dispatch.placement import x64_scopes
 def programs_on_xla(
     op: Op, donate: Collection[int], numpy_dtypes: int
 ) -> tuple[dict[Any, Any], Any]:
-    """The programs among which that of an operator without attributes is, for operands on XLA, and
-    its key.
-    """
+    """Return the table and the key of the program of an operator without attributes on XLA."""
     if donate:
         return op.programs.table(DONATING, xla.name, numpy_dtypes), ((), donate)
     return op.programs.table(FORWARD, xla.name, numpy_dtypes), ()
@@ -46,12 +44,12 @@ def call(
     if program is None:
         if symbols_exist() and symbols_in(
             attrs
-        ):  # a length is that of a symbol's axis: a constant becomes part of a graph
+        ):  # an attribute is the length of a symbol's axis: the call becomes part of a graph
             built = late_bound.build(op, payloads, attrs)
             return built.payload if op.outputs == 1 else [v.payload for v in built]
         if backend is xla and _asks_for_host(
             attrs
-        ):  # no program of XLA's, which those that are kept are taken for
+        ):  # not cached here, since the fast path takes all programs of this table for XLA's
             return call(op, [xla.to_host(p) for p in payloads], attrs, (), host, mode)
         program = programs[key] = backend.forward(op, attrs, donate)
     try:
@@ -64,7 +62,7 @@ def call(
 
 
 def _asks_for_host(attrs: Attrs) -> bool:
-    """Whether an operator is asked for a dtype that XLA has not."""
+    """True if an attribute is a dtype that XLA lacks."""
     return any(
         [
             not dtypes.on_devices(a)

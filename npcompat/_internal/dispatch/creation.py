@@ -1,4 +1,4 @@
-"""Operators without operands: make arrays of shapes and numbers, on the host where possible."""
+"""Creation of arrays by operators without operands (`zeros`, `arange`), on the host if possible."""
 
 import math
 from collections.abc import Mapping
@@ -21,8 +21,9 @@ from npcompat._internal.support.call_counter import BoundedCounter
 
 
 def created(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
-    """What NumPy's own function makes of no operands, or the program that is kept of an operator;
-    None if there is none.
+    """Return the payload of an operator without operands, by a constructor or a cached program.
+
+    None if there is neither, or if the mode names a device.
     """
     if mode.device is not None:
         return None
@@ -41,13 +42,13 @@ def created(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
 
 
 def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
-    """An operator without operands runs on the host, where nothing is compiled for each new shape;
-    then it is placed.
+    """Run an operator without operands on the host, and place the result where new arrays go.
 
-    What is made again and again is made by a program that is kept; on XLA by one of its own, if
-    that makes the same. A large array of one value is made where it goes, at once.
+    On the host nothing is compiled for each new shape. After `_REPEATED` equal calls a program is
+    cached: on XLA one of XLA's, if it gives the same bytes. A large array of one value is made on
+    XLA at once.
     """
-    if symbols_exist() and symbols_in(attrs):  # a length is that of a symbol's axis
+    if symbols_exist() and symbols_in(attrs):  # an attribute is the length of a symbol's axis
         return late_bound.build(op, (), attrs)
     if mode.trace is not None and mode.trace.knows_lengths(attrs):
         return mode.trace.run(op, (), (), attrs, mode)
@@ -63,7 +64,7 @@ def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
         _, dtype = op.rule((), op.named(attrs))
         onp.empty(
             op.named(attrs)["shape"], dtype
-        )  # NumPy's error where it is too large, for which XLA ends the process; no memory is touched
+        )  # raises NumPy's error if it is too large, where XLA aborts; touches no memory
         return Value(call(op, (), attrs, (), xla, mode))
     program = host.forward(op, attrs)
     try:
@@ -97,10 +98,10 @@ def _is_large(attrs: Mapping[str, Any]) -> bool:
 
 _REPEATED = 16
 _SMALL = 1024
-"""Bytes up to which an array is copied that is made again and again."""
+"""Bytes up to which a repeatedly made array is copied from a kept one."""
 _LARGE = 1 << 22
-"""Elements from which on arrays of one value take longer to be sent than a program to be compiled,
-and room for two.
+"""Elements from which a constant array is made on XLA: transferring it would take longer than
+compiling a program, and the memory of two arrays.
 """
 _made = BoundedCounter()
-"""What operators without operands made."""
+"""Counts of calls of operators without operands."""

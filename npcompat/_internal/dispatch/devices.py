@@ -20,14 +20,14 @@ _KINDS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu", "tpu": "tpu"}
 
 
 class Device:
-    """A device, by kind and number; as a context, where new arrays are placed.
+    """Device given by kind and number; as a context manager it places new arrays.
 
     Parameters
     ----------
     device_type : {'cpu', 'gpu', 'tpu'}
         Kind of device; `cuda` is another name of `gpu`.
     device_id : int
-        Which of them.
+        Number among the devices of that kind.
 
     Examples
     --------
@@ -56,9 +56,7 @@ class Device:
         return self.index
 
     def resolve(self) -> Any:
-        """The backend's own object for the device; ValueError if this process has no such
-        device.
-        """
+        """Return JAX's object for the device; raise ValueError if the process has no such one."""
         found = xla.devices(self.kind)
         if not 0 <= self.index < len(found):
             raise ValueError(
@@ -72,8 +70,9 @@ class Device:
 
     @property
     def _name(self) -> str:
-        """What is equal to the device among strings, as with NumPy's arrays: the first of a kind
-        has the name of the kind.
+        """The string that equals the device; the first device of a kind has the kind's name.
+
+        NumPy's arrays have the device `"cpu"`, a string.
         """
         return self.kind if self.index == 0 else repr(self)
 
@@ -96,7 +95,7 @@ class Device:
 
 
 def as_device(device: Any) -> Device:
-    """A `Device` from one, or from a name such as `gpu`, `gpu(1)` or `cuda:0`."""
+    """Return the `Device` of a Device, or of a name such as `gpu`, `gpu(1)` or `cuda:0`."""
     if isinstance(device, Device):
         return device
     if isinstance(device, str):
@@ -108,7 +107,7 @@ def as_device(device: Any) -> Device:
 
 
 def current_device() -> Device:
-    """Where new arrays are placed."""
+    """Return the device on which new arrays are placed."""
     found = modes.current().device
     return _described(
         xla.devices("cpu")[0]
@@ -118,7 +117,7 @@ def current_device() -> Device:
 
 
 def device_of(handle: Handle) -> Device:
-    """Where an array's values are."""
+    """Return the device that holds an array's values."""
     payload = handles.read(handle).payload
     if isinstance(payload, onp.ndarray):
         return Device("cpu", 0)
@@ -132,7 +131,7 @@ def _described(device: Any) -> Device:
 
 
 def _on_device(xp: Any, a: Any, *, device: Any) -> Any:
-    """The values on another device."""
+    """Copy of an array on another device."""
     return xp.to_device(a, device.resolve())
 
 
@@ -140,7 +139,7 @@ _to_device = operator("_npi_to_device", order="K", kernels={"jax": _on_device})(
 
 
 def moved(handle: Handle, device: Any) -> Any:
-    """The array on the device: itself if it is there, else a copy."""
+    """Return the array on a device: the same handle if it is there, else a copy."""
     wanted = as_device(device)
     if device_of(handle) == wanted:
         return handle
@@ -154,8 +153,9 @@ def moved(handle: Handle, device: Any) -> Any:
 
 
 def _copied(payload: Any, device: Device) -> Any:
-    """The values on a device. Programs can't move them: XLA runs each on the device of its
-    operands.
+    """Copy a payload to a device.
+
+    No program can do that: XLA runs each program on the device of its operands.
     """
     target, on_xla = device.resolve(), not isinstance(payload, onp.ndarray)
     if target is xla.first_cpu() and modes.current().backend != "jax":
@@ -164,7 +164,7 @@ def _copied(payload: Any, device: Device) -> Any:
 
 
 def _move_back(value: Value) -> Any:
-    """The derivative of moving an array: the gradient is moved to where the array was."""
+    """Return the pullback of moving an array, which moves the gradient back."""
     device = Device("cpu") if isinstance(value.payload, onp.ndarray) else None
     where = _described(xla.device_of(value.payload)) if device is None else device
 

@@ -26,8 +26,8 @@ _ALL_HOST = {onp.ndarray}
 def run(op: Op, values: Sequence[Value], attrs: Attrs = (), donate: Collection[int] = ()) -> Any:
     """Apply an operator to values: choose the backend, execute, record if recording.
 
-    The buffers of the operands in `donate` are given away: the program may write its results into
-    them. Returns a `Value`, or a tuple of them if the operator has several outputs.
+    The buffers of the operands in `donate` are donated: the program may write its results into
+    them. Return a `Value`, or a tuple of values if the operator has several outputs.
     """
     mode = modes.current()
     if mode.observer is not None:
@@ -55,19 +55,15 @@ def run(op: Op, values: Sequence[Value], attrs: Attrs = (), donate: Collection[i
 def _observed(
     op: Op, values: Sequence[Value], attrs: Attrs, donate: Collection[int], mode: modes.Mode
 ) -> Any:
-    """Apply an operator before the eyes of the observer, which is not observed itself but by the
-    one around it.
-    """
+    """Apply an operator through the observer; its own operations go to the outer observer."""
     observer: Any = mode.observer
-    given = () if observer.needs_every_op else donate  # it may look at the operands
+    given = () if observer.needs_every_op else donate  # the observer may read the operands
     with modes.changed(observer=observer.outer):
         return observer.operator(op, values, attrs, partial(run, op, values, attrs, given))
 
 
 def _report(op: Op, values: Sequence[Value], attrs: Attrs, mode: modes.Mode) -> None:
-    """Let the host run an operator of XLA's, too, for the floating-point errors that NumPy reports
-    and XLA does not.
-    """
+    """Run an XLA operator on the host as well, where NumPy reports floating-point errors."""
     if not op.only_on_xla:
         payloads = [host_payload(v) for v in values]
         if place(op, payloads, attrs, mode._replace(backend="numpy")) is host:
@@ -75,8 +71,9 @@ def _report(op: Op, values: Sequence[Value], attrs: Attrs, mode: modes.Mode) -> 
 
 
 def execute(op: Op, payloads: list[Any], donate: Collection[int]) -> Sequence[Any]:
-    """Run an operator without attributes on payloads, neither recorded nor traced; returns its
-    outputs' payloads.
+    """Run an operator without attributes on payloads, neither recorded nor traced.
+
+    Return the payloads of its outputs.
     """
     mode = modes.current()
     if mode.observer is not None:
@@ -93,13 +90,13 @@ def execute(op: Op, payloads: list[Any], donate: Collection[int]) -> Sequence[An
 
 
 def compile_ahead(op: Op, payloads: list[Any], donate: Collection[int]) -> None:
-    """Have XLA compile the program that `execute` runs for such payloads."""
+    """Compile the program that `execute` would run for such payloads on XLA."""
     mode = modes.current()
     if not payloads:
-        return  # what has no operands runs on the host
+        return  # operators without operands run on the host
     if (
         _backend_of(op, payloads, (), mode) is host
-    ):  # which has no kernel for traced functions, and lets XLA run them
+    ):  # the host has no kernels for traced functions; XLA runs them
         payloads, donate = (
             [xla.asarray(p) if type(p) is onp.ndarray else xla.scalar(p) for p in payloads],
             (),

@@ -1,4 +1,4 @@
-"""Handles and their values: make a handle of a value, read what a handle means.
+"""Handles and their values: wrap a value in a handle, read the value of a handle.
 
 Hot path: payload classes are compared with `type(p) is`, modes are read once.
 """
@@ -37,7 +37,7 @@ _new = object.__new__
 
 
 def wrap(value: Value) -> Any:
-    """A new handle that holds the value."""
+    """Return a new handle that holds the value."""
     handle = _new(
         late_bound.ndarray if type(value.payload) is not late_bound.symbolic else late_bound.symbol
     )
@@ -46,26 +46,24 @@ def wrap(value: Value) -> Any:
 
 
 def wrap_scalar(value: Value) -> Any:
-    """A new scalar: a handle that is never written and looks at nothing."""
+    """Return a new scalar: a handle that is never written and is no view."""
     handle = _new(late_bound.scalar)
     handle._value, handle._view, handle._extra = value, None, None
     return handle
 
 
 def wrap_result(op: Op, value: Value) -> Any:
-    """A new handle for a result of the operator: a scalar where NumPy returns one."""
+    """Return a new handle for a result of the operator: a scalar where NumPy returns one."""
     payload = value.payload
     if not op.scalars or type(payload) is late_bound.symbolic or payload.shape:
         return wrap(value)
     return (
         wrap_scalar(value) if dtypes.on_devices(payload.dtype) else payload[()]
-    )  # an object, a string, a date: NumPy's own
+    )  # objects, strings and dates: the element itself
 
 
 def as_scalar(array: Any) -> Any:
-    """An array without axes as a scalar, which many of NumPy's functions return in its place;
-    others as they are.
-    """
+    """Return an array without axes as a scalar, as many NumPy functions do; others unchanged."""
     if (
         type(array) is not late_bound.ndarray or array.shape
     ):  # symbols are never scalars, nor are instances of subclasses
@@ -75,7 +73,7 @@ def as_scalar(array: Any) -> Any:
 
 
 def read(handle: Handle) -> Value:
-    """The value that the handle means now: its own, or its base's through the lens.
+    """Return the current value of a handle: its own, or that of its base through the lens.
 
     In a trace, an array from outside becomes an input of the program.
     """
@@ -84,7 +82,7 @@ def read(handle: Handle) -> Value:
         trace = modes.current().trace
         if trace is None:
             value = handle._value
-            if type(value) is BorrowedValue:  # the elements as they are now
+            if type(value) is BorrowedValue:  # a copy of the elements at this moment
                 return Value(value.payload, value.node, value.index)
             return value if not traced_now else _untraced(handle, value)
         return trace.read(handle)
@@ -102,11 +100,11 @@ def read(handle: Handle) -> Value:
 
 
 traced_now: list[TraceLike] = []
-"""The functions that are traced now, in any thread: arrays that they read hold tracers."""
+"""Running traces of all threads: arrays that they read hold tracers."""
 
 
 def _untraced(handle: Handle, value: Value) -> Value:
-    """The value that a handle has outside of the functions that other threads trace."""
+    """Return the value that a handle has outside the traces of other threads."""
     if xla.is_tracer(value.payload):
         for trace in list(traced_now):
             _, before = trace.before.get(id(handle), (handle, value))
@@ -116,7 +114,7 @@ def _untraced(handle: Handle, value: Value) -> Value:
 
 
 def _through(handle: Handle, view: View, parent: Value) -> Value:
-    """The value of a view, given that of its parent."""
+    """Return the value of a view, given that of its parent."""
     version = version_of(view.root)
     cached = view.cached
     if (
@@ -127,21 +125,21 @@ def _through(handle: Handle, view: View, parent: Value) -> Value:
         return cached
     lens = view.lens
     if type(parent.payload) is onp.ndarray and not dtypes.on_devices(parent.payload.dtype):
-        return Value(lens.on_host(parent.payload))  # the fields of records are no operators
+        return Value(lens.on_host(parent.payload))  # no operator selects fields of records
     value: Value = run(lens.get, [parent, *map(lens_operand, lens.operands)], lens.attrs)
     if handle._extra is not None and handle._extra.leaf is not None:
         value = new_value(value.payload, handle._extra.leaf)
-    # NumPy's views are free, and would pin the buffer
+    # NumPy views are not cached: they cost nothing, and would hold a reference to the buffer
     if value.node is not None or type(value.payload) is not onp.ndarray:
         view.cached, view.version = value, version
     return value
 
 
 def current_array(handle: Handle) -> Any:
-    """What a handle on the host means, as a NumPy array that sees later writes: to be used now and
-    not kept.
+    """Return the live NumPy array of a handle on the host, to be used at once and not kept.
 
-    None if the values are on XLA, or if a trace must see that they are read.
+    It is the root's buffer or a view of it, so it sees later writes. None if the values are on XLA,
+    or if a trace is running, which must see each read.
     """
     lenses = []
     while (view := handle._view) is not None:
@@ -156,16 +154,14 @@ def current_array(handle: Handle) -> Any:
 
 
 def lens_operand(position: Any) -> Value:
-    """Value of an operand of a lens: a position that is an int, an array, or a number in a
-    trace.
-    """
+    """Return the value of an operand of a lens: an int, an array, or a traced number."""
     if type(position) is int:
         return Value(position)
     return read(position) if isinstance(position, Handle) else operand(position)
 
 
 def operand(number: TracedNumber) -> Value:
-    """The value of a number that is known when a compiled function runs."""
+    """Return the value of a traced number, and note in the trace that it is used as an operand."""
     value, trace = Value(number.payload), modes.current().trace
     if trace is not None and hasattr(type(number), "check"):
         trace.numbers[id(value.payload)] = number
@@ -173,15 +169,17 @@ def operand(number: TracedNumber) -> Value:
 
 
 def is_known(handle: Handle) -> bool:
-    """Whether the values can be asked for: everywhere but in a trace, where they are if they depend
-    on nothing from outside.
+    """True if the values can be read now.
+
+    In a trace only constants can: values that depend on nothing from outside.
     """
     return modes.current().trace is None or type(read(handle).payload) is onp.ndarray
 
 
 def to_host(handle: Handle) -> onp.ndarray[Any, Any]:
-    """The values as a NumPy array that must not be written; waits, and raises what the computation
-    left pending.
+    """Return the values as a NumPy array that must not be written.
+
+    Wait for XLA, and raise pending errors of compiled programs.
     """
     payload = read(handle).payload
     if type(payload) is onp.ndarray:
@@ -194,7 +192,7 @@ def to_host(handle: Handle) -> onp.ndarray[Any, Any]:
 
 
 def traced_value_error() -> Exception:
-    """The error for Python code that asks for a value while its function is being compiled."""
+    """Return the error for Python code that reads a value while its function is being compiled."""
     if modes.current().trace is None:
         return LeakedTracerError(
             "this array was made inside a compiled function and kept after it had returned; "
@@ -210,10 +208,10 @@ def traced_value_error() -> Exception:
 
 
 def layout(handle: Handle) -> onp.ndarray[Any, Any]:
-    """A NumPy array of the handle's shape, dtype, strides and sharing, whose elements mean nothing.
+    """Return a NumPy array with the handle's shape, dtype, strides and sharing, not its elements.
 
-    NumPy itself answers every question about memory from it: strides, flags, whether a reshape is a
-    view, whether two arrays share memory. On the host it is the array itself, on XLA a stand-in.
+    NumPy answers all questions about memory from it: strides, flags, whether a reshape is a view,
+    whether two arrays share memory. On the host it is the array itself, on XLA a stand-in.
     """
     found: onp.ndarray[Any, Any] | None = current_array(handle)
     if found is not None:
@@ -231,7 +229,7 @@ def layout(handle: Handle) -> onp.ndarray[Any, Any]:
         view = handle._view
         if view is None:
             payload = payload_now(handle._value)
-            known = type(payload) is onp.ndarray  # (while a function is compiled)
+            known = type(payload) is onp.ndarray  # a constant of a trace
             rare.layout = (
                 memory_layout.stand_in(payload)
                 if known

@@ -1,13 +1,17 @@
-"""What a boolean mask selects while a function is compiled, when nobody knows how much that is:
-`a[m] += v`, `a[m].sum()`.
+"""Masked payloads: results of `a[mask]` in a compiled function, whose length is not known.
 
-The elements stay where they are, in an array of full shape with the mask beside it. Operators that
-go element by element compute whole arrays; reductions over what was selected get the mask as their
-`where`; writing through the same mask chooses. Where a mask has one axis, operators that treat what
-lies along it one by one compute whole arrays, too, and those that add up products along it get
-zeros for what is not selected. What is not selected holds the first element that is, so that
-nothing is computed there, or differentiated, that is not computed elsewhere, too. Everything else
-asks for the length, and is refused.
+So `a[m] += v` and `a[m].sum()` work in a trace. The elements stay in an array of full shape with
+the mask beside it:
+
+- elementwise operators compute full arrays;
+- reductions over the selected elements get the mask as their `where`;
+- a write through the same mask keeps the unselected elements of its target;
+- if the mask has one axis, operators that are independent along it compute full arrays, and sums of
+  products along it get zeros at unselected positions.
+
+Everything else needs the length, and is refused. Unselected positions are filled with the first
+selected element: they then produce no NaN, error or gradient that a selected position does not
+produce anyway.
 """
 
 from collections.abc import Sequence
@@ -28,8 +32,9 @@ from npcompat._internal.support.errors import TracedValueError, user_location
 
 
 class Length(TracedNumber):
-    """How many elements a mask selects: a length that only equals itself, and a number to compute
-    with.
+    """Number of elements that a mask selects, a traced number.
+
+    As a length it equals only the `Length` of the same mask; a comparison with a number raises.
     """
 
     __slots__ = ("mask", "ordered")
@@ -40,7 +45,7 @@ class Length(TracedNumber):
 
     @property
     def payload(self) -> Any:
-        """The number."""
+        """The number of selected elements, a tracer."""
         return tracing.count(self.mask)
 
     def __eq__(self, other: object) -> bool:
@@ -63,11 +68,11 @@ class Length(TracedNumber):
 
 
 class MaskedPayload(xla.Unknown):
-    """The payload of `a[..., m, ...]`: the values in full shape, of which `mask` selects; its axes
-    begin at `axis`.
+    """Payload of `a[..., mask, ...]`: the values in full shape and the mask.
 
-    `place` is the user's line that made it; `ordered` says that the first ones are selected, so
-    that each keeps its place.
+    The axes of the mask begin at `axis`, and `trailing` axes follow them. `place` is the user's
+    line. `ordered` is True if the mask selects a prefix, as with `npx.jit(bucket=)`, so that no
+    element moves.
     """
 
     __slots__ = ("axis", "dtype", "mask", "ordered", "place", "rank", "shape", "trailing", "values")
@@ -95,8 +100,9 @@ class MaskedPayload(xla.Unknown):
         return len(self.shape)
 
     def alike(self, values: Value, trailing: int | None = None) -> Value:
-        """What the same mask selects of other values; without `trailing`, they have the same axes
-        from it on.
+        """Return the selection of other values by the same mask.
+
+        `trailing` is the number of their axes after the mask's, by default that of this payload.
         """
         return _adopted(
             MaskedPayload(
@@ -118,13 +124,11 @@ _PADDED = (
     "reductions, and products that add up "
     "over rows. Else do it outside, or compile the function without bucket=",
 )
-"""What a selection is called, and what can be done instead of what was asked for: of a mask, and of
-the first elements.
-"""
+"""Parts of the error message, the name of a selection and advice: of a mask, and of padding."""
 
 
 def _refused(what: str, ordered: bool, place: str = "") -> TracedValueError:
-    """The error for what depends on how much is selected, which `{}` in the text stands for."""
+    """Return the error for an operation that needs the length; `{}` stands for the selection."""
     name, advice = _PADDED if ordered else _MASKED
     return TracedValueError(
         f"{place or user_location()}: {what.format(name)} while the function is being compiled, "
@@ -133,7 +137,7 @@ def _refused(what: str, ordered: bool, place: str = "") -> TracedValueError:
 
 
 def refuse(payload: Any, what: str) -> None:
-    """Raise TracedValueError if a payload is what a mask selects."""
+    """Raise TracedValueError if a payload is a `MaskedPayload`."""
     if type(payload) is MaskedPayload:
         raise _refused(f"{what} {{}} is asked for", payload.ordered, payload.place)
 
@@ -142,14 +146,14 @@ def refuse(payload: Any, what: str) -> None:
     "_npi_spread_selected", pattern="opaque", rule=lambda types, attrs: ([None, None], types[0])
 )
 def _spread(xp: Any, a: Any, mask: Any, *, axis: int) -> Any:
-    """An array in which everything that a mask does not select is the first element that it does.
+    """Replace all unselected elements of an array by the first selected one.
 
     Parameters
     ----------
     mask : array of bool
-        Which elements of the axes from `axis` on.
+        True for selected elements of the axes from `axis` on.
     axis : int
-        Where the axes of the mask begin.
+        First of the axes that the mask covers.
     """
     if not mask.size:
         return a
@@ -168,8 +172,9 @@ def _spread(xp: Any, a: Any, mask: Any, *, axis: int) -> Any:
 
 
 def select(a: Value, mask: Value, axis: int, ordered: bool = False) -> Value:
-    """`a[..., mask, ...]`, the axes of the mask beginning at `axis`; it is `ordered` if it selects
-    the first ones.
+    """Return `a[..., mask, ...]`, where the axes of the mask begin at `axis`.
+
+    `ordered` says that the mask selects a prefix.
     """
     if type(a.payload) is MaskedPayload or type(mask.payload) is MaskedPayload:
         return _again(a, mask, axis)
@@ -178,7 +183,7 @@ def select(a: Value, mask: Value, axis: int, ordered: bool = False) -> Value:
 
 
 def _again(a: Value, mask: Value, axis: int) -> Value:
-    """What one mask selects of what another selected."""
+    """Select from a selection: `a[m][n]` with `n` computed from elements that `m` selects."""
     outer, inner = a.payload, mask.payload
     if (
         type(outer) is not MaskedPayload
@@ -198,7 +203,10 @@ def _again(a: Value, mask: Value, axis: int) -> Value:
 
 
 def written(value: Value, mask: Value, axis: int) -> Value:
-    """What is written through a mask, in full shape, if that mask selected it; else as it is."""
+    """Return the value to be written through a mask, in full shape if it is a selection.
+
+    Raise TracedValueError if another mask selected it.
+    """
     found = value.payload
     if type(found) is not MaskedPayload:
         return value
@@ -208,7 +216,7 @@ def written(value: Value, mask: Value, axis: int) -> Value:
 
 
 def apply(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
-    """Run an operator some of whose operands are what a mask selects."""
+    """Run an operator of which at least one operand is a `MaskedPayload`."""
     chosen = [v.payload for v in values if type(v.payload) is MaskedPayload]
     if not all([_same(chosen[0].mask, other.mask) for other in chosen]):
         raise _refused(
@@ -247,7 +255,7 @@ def _alike(one: MaskedPayload, other: MaskedPayload) -> bool:
 
 
 def _same(one: Value, other: Value) -> bool:
-    """Whether two masks are one, or computed in the same way from the same arrays."""
+    """True if two masks are the same value, or come from the same operators on the same arrays."""
     trace = modes.current().trace
     assert trace is not None
     return bool(trace.same(one.payload, other.payload))
@@ -266,8 +274,10 @@ def _adopted(found: MaskedPayload) -> Value:
 
 
 def _whole(op: Op, value: Value, like: MaskedPayload) -> Value:
-    """An operand for operators on whole arrays: it has one axis where the mask has several, if any,
-    of length 1.
+    """Return an operand of a selection as an operand of the full array.
+
+    A selection has one axis where the full array has those of the mask. So another operand must
+    have length 1 along this axis, and is reshaped.
     """
     payload = value.payload
     if type(payload) is MaskedPayload:
@@ -334,8 +344,8 @@ def _reduced(op: Op, values: Sequence[Value], options: dict[str, Any], a: Masked
 
 
 def _row_by_row(op: Op, values: Sequence[Value], attrs: Attrs, like: MaskedPayload) -> Any:
-    """Run an operator on whole arrays that treats what lies along the axis of a mask one by one, or
-    adds up products along it.
+    """Run an operator on full arrays that is independent along the mask's axis, or sums products
+    along it.
     """
     axes = [v.payload.axis if type(v.payload) is MaskedPayload else None for v in values]
     whole = [v.payload.values if type(v.payload) is MaskedPayload else v for v in values]
@@ -356,9 +366,7 @@ def _row_by_row(op: Op, values: Sequence[Value], attrs: Attrs, like: MaskedPaylo
 
 
 def _made(op: Op, result: Any, axes: Sequence[int | None], like: MaskedPayload) -> Any:
-    """What an operator gave of whole arrays: the same mask selects along the axes of the results,
-    where there are some.
-    """
+    """Wrap results on full arrays: those with an axis of the mask become selections by it."""
     results = (result,) if op.outputs == 1 else result
     made = [
         r if axis is None else like.alike(r, len(r.payload.shape) - axis - 1)
@@ -368,16 +376,14 @@ def _made(op: Op, result: Any, axes: Sequence[int | None], like: MaskedPayload) 
 
 
 def lengths(attrs: Any) -> list[Length]:
-    """What stands for a length in attributes."""
+    """Return the `Length`s in the attributes."""
     if type(attrs) is tuple:
         return [found for a in attrs for found in lengths(a)]
     return [attrs] if type(attrs) is Length else []
 
 
 def made(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
-    """Run an operator that is asked for as many elements as a mask selects, on operands that it has
-    no part in.
-    """
+    """Run an operator with a `Length` among its attributes, on operands that are no selections."""
     length = lengths(attrs)[0]
     if len(length.mask.shape) > 1:
         raise _refused("the length of {} is asked for", length.ordered)
@@ -386,14 +392,14 @@ def made(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
 
 
 def _sized(attr: Any, like: MaskedPayload, length: int) -> Any:
-    """Attributes in which a length stands for how many elements a mask selects."""
+    """Replace the `Length` of this selection in the attributes by a number."""
     if type(attr) is tuple:
         return tuple([_sized(a, like, length) for a in attr])
     return length if type(attr) is Length and attr.mask is like.mask.payload else attr
 
 
 def _zeroed(a: MaskedPayload) -> Value:
-    """The values, with zeros for what is not selected."""
+    """Return the full array with zeros at unselected positions."""
     zero = onp.zeros((), a.dtype)
     zeroed: Value = run(
         REGISTRY["_npi_where"], [_column(a.mask, a.trailing), a.values, Value(zero)]
@@ -402,7 +408,7 @@ def _zeroed(a: MaskedPayload) -> Value:
 
 
 def _column(mask: Value, trailing: int) -> Value:
-    """A mask with axes of length 1 behind its own."""
+    """Return a mask with `trailing` axes of length 1 appended."""
     if not trailing:
         return mask
     column: Value = run(
@@ -412,8 +418,9 @@ def _column(mask: Value, trailing: int) -> Value:
 
 
 def _where_selected(op: Op, values: Sequence[Value], attrs: Attrs, like: MaskedPayload) -> Any:
-    """Run an operator that can leave out elements of its first operand, the only one that is
-    selected.
+    """Run an operator whose last input is `where`, with the mask as `where`.
+
+    Its first operand is the only selection.
     """
     whole = [like.values, *values[1:], _column(like.mask, like.trailing)]
     axes = [like.axis, *[None] * len(values[1:]), 0]
@@ -425,7 +432,7 @@ def _where_selected(op: Op, values: Sequence[Value], attrs: Attrs, like: MaskedP
         raise _not_this(op, like) from None
     result = run(op, whole, attrs)
     results = (result,) if op.outputs == 1 else result
-    # Elements that were left out have become what no other is: zero, or infinite.
+    # Left-out elements of the result may be zero or infinite where no selected one is.
     again = [
         r if axis is None else run(_spread, [r, like.mask], (axis,))
         for r, axis in zip(results, found, strict=True)
@@ -434,7 +441,7 @@ def _where_selected(op: Op, values: Sequence[Value], attrs: Attrs, like: MaskedP
 
 
 def head(value: Value, grad: Value) -> tuple[Value, Value]:
-    """A head of a graph and its gradient, which is zero for what is not selected."""
+    """Return a head of a graph in full shape and its gradient, which is zero where unselected."""
     if type(grad.payload) is not MaskedPayload or not _alike(value.payload, grad.payload):
         raise _refused(
             "a head gradient of {}, but not of the same elements, is asked for",
@@ -444,7 +451,7 @@ def head(value: Value, grad: Value) -> tuple[Value, Value]:
 
 
 def _axes_of(a: MaskedPayload, axis: int) -> range:
-    """The axes of the whole array that an axis of the selection stands for."""
+    """Return the axes of the full array that correspond to an axis of the selection."""
     if axis == a.axis:
         return range(axis, axis + a.rank)
     return range(axis, axis + 1) if axis < a.axis else range(axis + a.rank - 1, axis + a.rank)

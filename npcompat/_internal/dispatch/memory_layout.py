@@ -1,9 +1,8 @@
-"""In which order the elements of an array lie in memory, which decides what is a view, and what
-strides and flags say.
+"""Memory layout of arrays: it decides about views, strides and flags.
 
-On the host it is the payload's own. XLA lays values out as it likes, and a tracer has no memory;
-there an array has a stand-in in `Extra.layout`, an array of NumPy's whose elements mean nothing,
-and lies in C order if it has none.
+On the host it is the layout of the payload. XLA chooses layouts of its own, and a tracer has no
+memory. So an array there has a stand-in in `Extra.layout`, a NumPy array whose elements mean
+nothing; without one its layout is C order.
 """
 
 from typing import Any
@@ -17,8 +16,10 @@ Array = onp.ndarray[Any, Any]
 
 
 def in_c_order(handle: Handle) -> bool:
-    """Whether an array is known to own elements that lie in C order: it has no stand-in, as far as
-    what is remembered of calls knows.
+    """True if the array owns its memory in C order.
+
+    Arrays with a stand-in count as unknown, because the call cache (native/call_cache.h) makes the
+    same assumption.
     """
     if handle._view is not None or (handle._extra is not None and handle._extra.layout is not None):
         return False
@@ -27,21 +28,20 @@ def in_c_order(handle: Handle) -> bool:
 
 
 def note(handle: Handle) -> None:
-    """Keep the order of an array that owns its elements, before they go where no payload says
-    it.
-    """
+    """Save the layout of a root handle in a stand-in, before an XLA payload replaces its value."""
     payload = payload_now(handle._value)
     if type(payload) is onp.ndarray and not payload.flags.c_contiguous:
         rare = extra(handle)
         if (
             rare.layout is None or rare.layout.strides != payload.strides
-        ):  # what views look at stays
+        ):  # a stand-in of the same strides stays, because views refer to it
             rare.layout = stand_in(payload)
 
 
 def stand_in(array: Array) -> Array:
-    """An array of the same shape, dtype and strides, whose elements mean nothing and take no memory
-    until they are written.
+    """Return a NumPy array of the same shape, dtype and strides.
+
+    Its elements are uninitialized and take no physical memory, as nothing writes them.
     """
     low, high = onp.lib.array_utils.byte_bounds(array)
     return onp.ndarray(
@@ -54,7 +54,7 @@ def stand_in(array: Array) -> Array:
 
 
 def lay_out(handle: Handle, wanted: Array) -> None:
-    """Give a new array, which owns its elements, the order of a stand-in."""
+    """Give a new root handle the layout of a stand-in."""
     value = handle._value
     if handle._extra is not None or (
         type(value.payload) is not onp.ndarray and not wanted.flags.c_contiguous
@@ -65,7 +65,7 @@ def lay_out(handle: Handle, wanted: Array) -> None:
 
 
 def copied(array: Array, like: Array | None) -> Array:
-    """A copy in the order of another array of its shape; in C order if there is none."""
+    """Return a copy in the layout of another array of the same shape, or in C order."""
     made = (
         onp.empty(array.shape, array.dtype) if like is None else onp.empty_like(like, array.dtype)
     )

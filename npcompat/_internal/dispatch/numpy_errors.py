@@ -13,11 +13,10 @@ CALL_ERRORS = (TypeError, ValueError, IndexError, ZeroDivisionError, AssertionEr
 
 
 def explained(op: Op, payloads: Sequence[Any], attrs: Attrs, error: Exception) -> Exception:
-    """NumPy's own exception for a call that failed: the operator is run on empty stand-ins on the
-    host.
+    """Return NumPy's exception for a call that failed, by running the operator on stand-ins.
 
-    What objects raise is theirs, and what texts raise names the text: nothing can stand in for
-    them.
+    Stand-ins are zeros on the host that take no memory. Errors of npcompat, and those with operands
+    of objects or strings, which have no stand-in, are returned unchanged.
     """
     if type(error).__module__.startswith("npcompat") or isinstance(error, NotImplementedError):
         return error

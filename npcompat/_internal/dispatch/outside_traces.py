@@ -1,4 +1,4 @@
-"""Arrays outside of the running traces: make them, tell them apart, and their values before."""
+"""Arrays outside the running traces: make and recognize them, and find their earlier values."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,15 +10,16 @@ from npcompat._internal.core.handle import Handle, Value
 
 @contextmanager
 def outside() -> Iterator[None]:
-    """A context for making arrays that no trace knows, although one may be running: it finds them
-    when they are read.
+    """Make arrays outside the running traces, if any, inside the context.
+
+    Such an array becomes an input of a trace when it is read there.
     """
     with modes.changed(trace=None, recording=False), tracing.eagerly():
         yield
 
 
 def in_trace(handle: Handle) -> bool:
-    """Whether a running trace has read or written the handle."""
+    """True if a running trace has read or written the handle, so that its value is the trace's."""
     trace = modes.current().trace
     while trace is not None:
         if id(handle._value) in trace.born:
@@ -28,7 +29,7 @@ def in_trace(handle: Handle) -> bool:
 
 
 def value_outside(handle: Handle) -> Value:
-    """The value that a handle had before the running traces began."""
+    """Return the value that a handle had before the running traces began."""
     trace, value = modes.current().trace, handle._value
     while trace is not None:
         _, value = trace.before.get(id(handle), (handle, value))

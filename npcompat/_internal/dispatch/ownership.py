@@ -1,4 +1,4 @@
-"""Who else holds a value or its payload, by reference counts."""
+"""Ownership of values and payloads, by CPython's reference counts."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -15,12 +15,11 @@ from npcompat._internal.core.retained_outputs import RetainedValue, materialize
 
 
 def release(values: list[Any], payloads: list[Any], given: Sequence[bool]) -> None:
-    """Make payloads ready for a program that is given the buffers of some.
+    """Prepare payloads, in place, for a program to which those marked in `given` are donated.
 
-    What nobody holds but a handle, by its value, and these two lists stays. Of what is held
-    elsewhere, too, by another handle, the tape, an export, the payload becomes a copy and the value
-    None. CPython counts the references for us; what a value that is not shared shows here was
-    measured at import.
+    A payload that only a handle (by its value) and these two lists hold is kept. One that another
+    handle, the tape or an export holds, too, is replaced by a copy, and its value by None. The
+    reference counts of unshared values and payloads are measured at import.
     """
     if RetainedValue in set(map(type, values)):
         for i in range(len(values)):
@@ -43,7 +42,7 @@ def release(values: list[Any], payloads: list[Any], given: Sequence[bool]) -> No
 
 
 def _copied(why: str, payload: Any, copy: Callable[[Any], Any]) -> Any:
-    """A copy that nobody asked for."""
+    """Make a copy that the user did not ask for, and report it to the audit."""
     audit = modes.current().audit
     return (
         copy(payload)
@@ -73,8 +72,9 @@ def _references(handle: Handle) -> tuple[int, int]:
 
 
 def _unshared(root: Handle) -> bool:
-    """Whether nobody else holds the buffer of a handle on the host; records that were taken out of
-    it look into it, and shall.
+    """True if no other value or array holds the buffer of a host handle.
+
+    Records may: elements of a record array are views of its buffer, as in NumPy.
     """
     counts = _references(root)
     return counts == _UNSHARED or (

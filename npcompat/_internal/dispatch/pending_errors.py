@@ -1,4 +1,4 @@
-"""Errors of compiled programs that are pending: flags carried out and raised at the next read."""
+"""Pending errors of compiled programs: flags among their outputs, checked at the next read."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,11 +11,9 @@ _pending: list[tuple[Any, Sequence[tuple[type[Exception], str]]]] = []
 
 
 def expect(flags: Any, errors: Sequence[tuple[type[Exception], str]]) -> None:
-    """Remember flags that a program carried out; the first raised one raises its error at the next
-    read.
+    """Keep the error flags of a program; the next read raises the error of the first flag set.
 
-    Flags on the host are known already, and so are the results, which nothing would look at again:
-    they raise at once.
+    Flags on the host raise at once: no later read of host arrays would check them.
     """
     _pending.append((flags, errors))
     if len(_pending) > 64 or type(flags) is onp.ndarray:
@@ -23,7 +21,7 @@ def expect(flags: Any, errors: Sequence[tuple[type[Exception], str]]) -> None:
 
 
 def raise_pending() -> None:
-    """Raise the first error that programs run so far have flagged."""
+    """Raise the first error that a program has flagged so far."""
     while _pending:
         flags, errors = _pending.pop(0)
         raised = onp.flatnonzero(flags if type(flags) is onp.ndarray else xla.to_host(flags))

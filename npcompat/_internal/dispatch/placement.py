@@ -20,9 +20,7 @@ x64_scopes = xla.x64_scopes
 
 
 def place(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:
-    """Choose the backend of a call that is not all XLA arrays, and bring its payloads there (in
-    place); None if there are symbols.
-    """
+    """Choose the backend of a call, and bring its payloads there in place; None for symbols."""
     found = _chosen(op, payloads, mode)
     if found is not None:
         _bring(op, payloads, attrs, mode, *found)
@@ -31,9 +29,9 @@ def place(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:
 
 
 def _chosen(op: Op, payloads: Sequence[Any], mode: modes.Mode) -> tuple[Any, bool] | None:
-    """The backend of a call, and whether no other has the dtypes; None if there are symbols.
+    """Return the backend of a call, and True if only the host has the dtypes; None for symbols.
 
-    Operands decide, then where new arrays go.
+    The arrays among the operands decide; without any, the placement of new arrays does.
     """
     backend: Any = None
     only_host = False
@@ -64,7 +62,7 @@ def _chosen(op: Op, payloads: Sequence[Any], mode: modes.Mode) -> tuple[Any, boo
 def _bring(
     op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode, backend: Any, only_host: bool
 ) -> None:
-    """Bring payloads to a backend, in place: it differs from where some of them are."""
+    """Move payloads to a backend, in place; not all of them are there."""
     for i, p in enumerate(payloads):
         kind = type(p)
         if kind is XLA_ARRAY:
@@ -84,8 +82,9 @@ def _bring(
 
 
 def in_range(op: Op, payloads: Sequence[Any], position: int, attrs: Attrs) -> Any:
-    """A Python int operand, checked against the integer dtype that it will be cast to (NEP 50 does
-    not wrap).
+    """Return a Python int operand, checked against the integer dtype that it will be cast to.
+
+    Raise OverflowError if it does not fit: by NEP 50 it does not wrap around.
     """
     number = payloads[position]
     types = tuple([p.dtype if hasattr(p, "dtype") else type(p) for p in payloads])
@@ -100,10 +99,10 @@ def in_range(op: Op, payloads: Sequence[Any], position: int, attrs: Attrs) -> An
     limits = onp.iinfo(dtype)
     if limits.min <= number <= limits.max:
         return number if -(2**63) <= number < 2**63 else onp.asarray(number, dtype)
-    if out == onp.bool_:  # comparisons are of the numbers, whatever the dtypes
+    if out == onp.bool_:  # comparisons compare the numbers themselves, whatever the dtypes
         wide = onp.asarray(number)
         return wide if wide.dtype.kind in "iu" else onp.asarray(float(number))
-    if len(payloads) == 1:  # nothing says what it must fit into
+    if len(payloads) == 1:  # no other operand asks for a dtype that it must fit into
         wide = onp.asarray(number)
         if dtypes.on_devices(wide.dtype) or on_host(modes.current()):
             return wide
@@ -116,14 +115,14 @@ def on_host(mode: modes.Mode) -> bool:
         device = mode.device
         if device is None:
             return bool(xla.default_device().platform == "cpu")
-        return bool(device is xla.first_cpu())  # the host; other CPUs are simulated by XLA
+        return bool(device is xla.first_cpu())  # the host; XLA simulates all other CPU devices
     return mode.backend == "numpy"
 
 
 def constant(array: onp.ndarray[Any, Any]) -> Value:
-    """A value for a host array, placed where new arrays go in this context; XLA gets a copy.
+    """Return a value for a host array, placed where new arrays go in this context.
 
-    The array must not be written afterwards.
+    The array must not be written afterwards. XLA gets a copy.
     """
     mode = modes.current()
     goes = dtypes.on_devices(array.dtype)
@@ -134,8 +133,7 @@ def constant(array: onp.ndarray[Any, Any]) -> Value:
 
 
 MOST_KNOWN = 4096
-"""Elements up to which what depends on nothing unknown is computed on the host while a function is
-traced.
+"""Elements up to which constants of a trace are computed on the host (constant folding).
 
 So positions that the function computes are known when it is compiled, and Python may branch on
 them.
@@ -143,7 +141,10 @@ them.
 
 
 def value_on_same_device(payload: Any, array: onp.ndarray[Any, Any]) -> Value:
-    """A value for a host array, which must not be written afterwards, placed where a payload is."""
+    """Return a value for a host array, placed on the device of a payload.
+
+    The array must not be written afterwards.
+    """
     if type(payload) is onp.ndarray:
         return new_value(array)
     return (
@@ -154,7 +155,7 @@ def value_on_same_device(payload: Any, array: onp.ndarray[Any, Any]) -> Value:
 
 
 def transfer_to_xla(array: onp.ndarray[Any, Any], mode: modes.Mode, name: str) -> Any:
-    """A copy on XLA of a host array that is an operand of what runs there."""
+    """Copy a host array to XLA as an operand of the operator `name`, and report it to the audit."""
     if mode.audit is None:
         return xla.asarray(array, mode.device)
     return mode.audit.record_event(
@@ -167,7 +168,7 @@ def transfer_to_xla(array: onp.ndarray[Any, Any], mode: modes.Mode, name: str) -
 
 
 def moved_to_default_device(value: Value) -> Value:
-    """The value where new arrays go in this context."""
+    """Return the value moved to where new arrays go in this context."""
     mode, payload = modes.current(), value.payload
     if mode.trace is not None or not dtypes.on_devices(onp.dtype(payload.dtype)):
         return value
@@ -187,14 +188,14 @@ def moved_to_default_device(value: Value) -> Value:
 
 
 def new_value(payload: Any, node: Any = None, index: int = 0) -> Value:
-    """A value of its own, which a running trace knows as made in it."""
+    """Return a new value, which a running trace adopts as made in it."""
     value = Value(payload, node, index)
     trace = modes.current().trace
     return value if trace is None else trace.adopt(value)
 
 
 def host_payload(value: Value) -> Any:
-    """The payload as NumPy takes it; waits for what XLA computes."""
+    """Return the payload as a NumPy array or a Python scalar; wait for XLA."""
     payload = value.payload
     return (
         payload

@@ -1,9 +1,9 @@
-"""Classes that users derive from the array: what is made of an instance is one, too, and is told
-what it was made of.
+"""Subclasses of the array: results of operators on an instance are instances, too.
 
-Plain arrays never come here. As in NumPy, ufuncs and reductions ask `__array_wrap__` of the operand
-with the highest `__array_priority__` (`wrapped`); views, copies and the results of all other
-operators get the operand's class and are told by `__array_finalize__` (`inherit`).
+Plain arrays never come here. As in NumPy, results of ufuncs and reductions pass through
+`__array_wrap__` of the operand with the highest `__array_priority__` (`wrapped`). Views, copies and
+the results of all other operators get the operand's class, and their `__array_finalize__` is called
+(`inherit`).
 """
 
 import warnings
@@ -20,7 +20,7 @@ _OWN_PRIORITY = 0.0
 
 
 def is_subclass(kind: type) -> bool:
-    """Whether instances of a class are arrays of a class that users have derived."""
+    """True for classes that users have derived from the array."""
     return (
         issubclass(kind, late_bound.ndarray)
         and kind is not late_bound.ndarray
@@ -29,8 +29,9 @@ def is_subclass(kind: type) -> bool:
 
 
 def instance(made: Any, kind: type, source: Any) -> Any:
-    """A new array, which nothing else holds, as an instance of a class; `source` is what it was
-    made of.
+    """Return a new array, which nothing else holds, as an instance of a class.
+
+    `source` is the argument of `__array_finalize__`.
     """
     handle: Any = object.__new__(kind)
     handle._view, handle._extra = made._view, made._extra
@@ -43,9 +44,7 @@ def instance(made: Any, kind: type, source: Any) -> Any:
 
 
 def inherit(made: Any, source: Any) -> Any:
-    """A new array, which nothing else holds, as an instance of the class of the array that it was
-    made of.
-    """
+    """Return a new array, which nothing else holds, as an instance of the class of `source`."""
     kind = type(source)
     return (
         instance(made, kind, source)
@@ -55,8 +54,9 @@ def inherit(made: Any, source: Any) -> Any:
 
 
 def result_class_source(operands: Sequence[Any]) -> Any:
-    """The operand whose class the results are of: the first of those with the highest priority;
-    None for plain results.
+    """Return the operand whose class the results get, or None for plain results.
+
+    It is the first of those with the highest `__array_priority__`.
     """
     found, highest, beside_plain = None, _OWN_PRIORITY, False
     for x in operands:
@@ -76,7 +76,7 @@ def result_class_source(operands: Sequence[Any]) -> Any:
 
 
 def _priority(x: Any) -> float:
-    """What `__array_priority__` says; a class that says nothing has that of NumPy's arrays."""
+    """Return the `__array_priority__` of an operand, by default that of NumPy's arrays."""
     priority = getattr(x, "__array_priority__", _OWN_PRIORITY)
     return float(
         _OWN_PRIORITY
@@ -86,8 +86,9 @@ def _priority(x: Any) -> float:
 
 
 def results(op: Op, operands: Sequence[Any], found: Any) -> Any:
-    """New handles for the results of an operator (a value, or a tuple of them), of the class that
-    its operands ask for.
+    """Return new handles for the results of an operator, of the class that its operands ask for.
+
+    `found` is a value, or a tuple of values.
     """
     values: tuple[Value, ...] = found if type(found) is tuple else (found,)
     class_source = result_class_source(operands) if op.keeps_class else None
@@ -114,11 +115,10 @@ def wrapped(
     position: int,
     scalars: bool = True,
 ) -> Any:
-    """What `__array_wrap__` of an operand makes of a new plain array, the result of a ufunc at a
-    position or of a reduction.
+    """Return the result of `__array_wrap__` of an operand for a new plain array.
 
-    A method that does not take the context and `return_scalar` is called without them, with NumPy's
-    warning.
+    The array is the output `position` of a ufunc, or the result of a reduction. A method that does
+    not take the context and `return_scalar` is called without them, with NumPy's warning.
     """
     method = class_source.__array_wrap__
     if getattr(method, "__func__", None) is late_bound.ndarray.__array_wrap__:

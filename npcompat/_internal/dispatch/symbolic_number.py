@@ -1,9 +1,9 @@
-"""Numbers that a loop or branch of a program decides on: Python's ints, floats and bools for all
-that.
+"""Symbolic numbers: Python ints, floats and bools inside a compiled loop or branch.
 
-An int carries the interval that it lies in, and what it is as a sum of multiples of other ints
-(loop indices, lengths). So comparisons that hold in every round are Python's bools, positions that
-are always within an axis are not checked, and slices of equal bounds are known to be equal.
+An int carries an interval, and an affine form: a sum of multiples of other ints (loop indices,
+lengths) and an offset. So comparisons that have the same result in every round are Python bools,
+positions that are always within an axis are not checked, and slices with equal bounds are known to
+be equal.
 """
 
 import math
@@ -21,13 +21,13 @@ from npcompat._internal.support.errors import TracedValueError, user_location
 INFINITE = math.inf
 Interval = tuple[float, float]
 Terms = tuple[tuple[int, int], ...]
-"""Multiples of ints, which are known by numbers: (which, how often), in order."""
+"""Affine terms, sorted: (number of the int, coefficient)."""
 _WIDE, _EXACT = 2**63, 2**53
 _counted = [0]
 
 
 class SymbolicNumber(TracedNumber):
-    """A number that is known when the program runs.
+    """Number whose value is only known when the program runs.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class SymbolicNumber(TracedNumber):
     low, high : int
         The interval that an int lies in.
     terms, offset : Terms, int
-        What an int is: the sum of multiples of others and the offset. A new one if not given.
+        Affine form of an int. Without terms the int becomes a new variable.
     """
 
     __slots__ = ("high", "kind", "low", "offset", "terms")
@@ -64,7 +64,7 @@ class SymbolicNumber(TracedNumber):
 
     @property
     def form(self) -> tuple[Terms, int]:
-        """Equal for numbers that are equal in every round."""
+        """Affine form; numbers with equal forms are equal in every round."""
         return self.terms, self.offset
 
     def _unknown(self, *_: Any, **__: Any) -> Any:
@@ -74,13 +74,11 @@ class SymbolicNumber(TracedNumber):
         )
 
     def value(self) -> Any:
-        """Ask for the value, which is an error."""
+        """Raise TracedValueError, because the value is not known."""
         return self._unknown()
 
     def check(self, op: Op, dtype: Any) -> None:
-        """Let the program raise NumPy's error where a dtype can't hold an operand of an
-        operator.
-        """
+        """Let the program raise NumPy's error if the number does not fit the operand's dtype."""
         if op.name == "_npi_power" and self.kind is int and self.low < 0:
             self.value()
         if self.kind is not int or dtype is None or onp.dtype(dtype).kind not in "iu":
@@ -90,12 +88,12 @@ class SymbolicNumber(TracedNumber):
         self.expect_fits(onp.dtype(dtype))
 
     def fits(self, dtype: Any) -> bool:
-        """Return True if a dtype can hold the int in every round."""
+        """Return True if the int fits a dtype in every round."""
         info = onp.iinfo(dtype)
         return bool(info.min <= self.low and self.high <= info.max)
 
     def expect_fits(self, dtype: onp.dtype[Any]) -> None:
-        """Let the program raise NumPy's error where a dtype can't hold the int."""
+        """Let the program raise NumPy's error if the int does not fit a dtype."""
         if self.fits(dtype) or (dtype == onp.int64):
             return
         info = onp.iinfo(dtype)
@@ -107,7 +105,7 @@ class SymbolicNumber(TracedNumber):
         )
 
     def as_number(self) -> "SymbolicNumber":
-        """A bool as the int that it is in arithmetic."""
+        """Return a bool as an int, as arithmetic does; other numbers unchanged."""
         if self.kind is not bool:
             return self
         return SymbolicNumber(numbers.weak(int, self.payload), int, 0, 1)
@@ -161,14 +159,14 @@ Number = SymbolicNumber | int | float | bool
 
 
 def expect(flag: Any, kind: type[Exception], message: str) -> None:
-    """Let the program raise an error where a flag is set."""
+    """Let the program raise an error if a flag is set."""
     trace = modes.current().trace
     assert trace is not None
     trace.expect(flag, kind, f"{user_location()}: {message}")
 
 
 def symbolic(number: Any) -> Any:
-    """A number among the arguments of a compiled function as one of a loop; others as they are."""
+    """Return a number among a compiled function's arguments as a symbolic one; others unchanged."""
     if type(number) is not NumberArgument or number.kind not in (int, float):
         return number
     bounds = (-number.bound, number.bound) if number.kind is int else (-INFINITE, INFINITE)
@@ -176,19 +174,19 @@ def symbolic(number: Any) -> Any:
 
 
 def payload_of(number: Any) -> Any:
-    """The payload of a number, or a number of Python's itself."""
+    """Return the payload of a symbolic number; a Python number unchanged."""
     return number.payload if isinstance(number, SymbolicNumber) else number
 
 
 def interval(number: Number) -> Interval:
-    """The interval that an int lies in."""
+    """Return the interval of an int."""
     if isinstance(number, SymbolicNumber):
         return number.low, number.high
     return number, number
 
 
 def kind_of(number: Any) -> type:
-    """The class of Python's that a number is of."""
+    """Return the Python class of a number."""
     kind: type = number.kind if isinstance(number, SymbolicNumber) else type(number)
     return kind
 
@@ -257,12 +255,12 @@ _CAN_OVERFLOW = ("add", "sub", "mul", "lshift", "pow")
 
 
 def is_number(x: Any) -> bool:
-    """Return True for Python's real numbers, and for those that the program knows."""
+    """Return True for Python's real numbers and for symbolic ones."""
     return type(x) in (int, float, bool) or isinstance(x, SymbolicNumber)
 
 
 def arithmetic(name: str, a: Any, b: Any) -> Any:
-    """Apply an operator to two numbers, of which the program knows one at least."""
+    """Apply an arithmetic operator to two numbers, at least one of which is symbolic."""
     a, b = [n.as_number() if isinstance(n, SymbolicNumber) else n for n in (a, b)]
     a, b = [int(n) if type(n) is bool else n for n in (a, b)]
     floating = float in (kind_of(a), kind_of(b))
@@ -294,7 +292,10 @@ def arithmetic(name: str, a: Any, b: Any) -> Any:
 
 
 def _check_operands(name: str, a: Any, b: Any, floating: bool) -> None:
-    """Refuse, or let the program refuse, operands for which Python raises or gives another type."""
+    """Raise for operands for which Python raises or returns another type.
+
+    If the intervals don't decide that, the program raises.
+    """
     if name in ("floordiv", "mod", "truediv"):
         low, high = interval(b)
         if not isinstance(b, SymbolicNumber):
@@ -321,8 +322,7 @@ def _check_operands(name: str, a: Any, b: Any, floating: bool) -> None:
 
 
 def compared(name: str, a: Any, b: Any) -> Any:
-    """A comparison of numbers: a bool where the intervals decide, else one that the program
-    knows."""
+    """Compare two numbers: return a bool if intervals or forms decide, else a symbolic number."""
     if float not in (kind_of(a), kind_of(b)):
         decided = _decided(name, a, b)
         if decided is not None:

@@ -1,6 +1,4 @@
-"""Numbers that are known when a compiled function runs, and are Python's for all that: they have no
-say in dtypes.
-"""
+"""Traced numbers: Python numbers, weakly typed, that are known when a compiled function runs."""
 
 import math
 import operator
@@ -12,8 +10,9 @@ from npcompat._internal.support.errors import TracedValueError, user_location
 
 
 class TracedNumber:
-    """What arithmetic of lengths and Python's numbers gives; with arrays it takes part in operators
-    as Python's do.
+    """Weakly typed number of a trace, such as a result of arithmetic with lengths.
+
+    Operators on arrays take it like a Python number.
     """
 
     __slots__ = ("_payload",)
@@ -61,16 +60,15 @@ for _name in ("add", "sub", "mul", "floordiv", "truediv", "mod", "pow"):
 
 
 INT_OPERAND_LIMIT = 2**31
-"""What an int that is an operand of a program must be less than."""
+"""Upper bound, exclusive, of an int argument that is an operand of a program."""
 _WIDEST = 2**63
 
 
 class NumberGuards:
-    """What a compiled function does with numbers among its arguments that are operands of its
-    program; a context to trace it in.
+    """Guards on numbers among a compiled function's arguments that are operands of its program.
 
-    The context raises TracedValueError if a value was asked for, whatever the function made of that
-    error.
+    The function is traced inside this context. On exit it raises TracedValueError if the function
+    has read a value, even if the function caught the first error.
     """
 
     __slots__ = ("asked", "limits")
@@ -78,10 +76,10 @@ class NumberGuards:
     def __init__(self) -> None:
         self.asked: set[int] = (
             set()
-        )  # positions of those whose values it asks for, so that they can't be operands
+        )  # positions of the arguments whose values were read, which can't be operands
         self.limits: list[
             tuple[Callable[[Sequence[Any]], int], int]
-        ] = []  # positions in axes, as functions of the arguments, and lengths
+        ] = []  # (position in an axis as a function of the arguments, length of the axis)
 
     def __enter__(self) -> None:
         pass
@@ -95,17 +93,16 @@ class NumberGuards:
             ) from error
 
     def hold(self, arguments: Sequence[Any]) -> bool:
-        """Whether the program can be run: all positions are in their axes."""
+        """True if all positions are within their axes, so that the program can run."""
         return all([-size <= position(arguments) < size for position, size in self.limits])
 
 
 class NumberArgument(TracedNumber):
-    """A number among the arguments of a compiled function, or made of some, that is an operand of
-    the program.
+    """Number among a compiled function's arguments, or computed from some, that is an operand.
 
-    It is an int, a float or one of NumPy's for all that ask what it is, and takes part in what
-    gives the same as with that number: arithmetic with arrays, sums, differences and products of
-    numbers, positions. Whatever else asks for the value is an error.
+    `isinstance` takes it for an int, a float or a NumPy scalar. It supports the operations that
+    give the same result as with that number: arithmetic with arrays, sums, differences and products
+    of numbers, positions. Everything else needs the value, and raises TracedValueError.
 
     Parameters
     ----------
@@ -114,13 +111,13 @@ class NumberArgument(TracedNumber):
     kind : type
         int, float or a class of NumPy's.
     bound : int
-        What an int is not greater than, nor less than its negative; 64 bits must hold it.
+        Upper bound of the absolute value of an int; 64 bits must hold it.
     positions : frozenset of int
-        Of which arguments the number was made.
+        Positions of the arguments that the number was computed from.
     of : callable
-        Makes it of the arguments.
-    uses : Uses
-        Where is noted what is done with it.
+        Computes the number from the arguments.
+    uses : NumberGuards
+        Guards of the program, to which positions and reads of values are added.
     """
 
     __slots__ = ("bound", "kind", "of", "positions", "uses")
@@ -146,11 +143,11 @@ class NumberArgument(TracedNumber):
         return TracedNumber._unknown(self)
 
     def value(self) -> Any:
-        """Ask for the value, which is an error."""
+        """Raise TracedValueError, and note that the arguments can't be operands."""
         return self._unknown()
 
     def check(self, op: Any, dtype: Any) -> None:
-        """Ask for the value where it decides whether a dtype can hold it, or an error."""
+        """Raise if the value decides about an error: whether it fits a dtype, or is a power."""
         narrow = dtype is not None and dtype.kind in "iu" and dtype.itemsize < 8
         unsigned = dtype is not None and dtype.kind == "u"
         if op.name == "_npi_power" or (self.kind is int and (narrow or unsigned)):
@@ -162,9 +159,7 @@ class NumberArgument(TracedNumber):
         raise AttributeError(f"{self.kind.__name__!r} object has no attribute {name!r}")
 
     def within(self, size: int) -> "Position":
-        """The position in an axis of this length; before each run of the program it is looked
-        whether there is one.
-        """
+        """Return the position in an axis of this length; the bounds are a guard of the program."""
         if type(size) is not int:
             self.value()
         limit = self.of, size
@@ -173,9 +168,9 @@ class NumberArgument(TracedNumber):
         return Position(tracing.counted_from_zero(self.payload, size), limit)
 
     def _made(self, compute: Any, *numbers: Any) -> Any:
-        """What arithmetic gives, if it is the same as with Python's numbers."""
+        """Return the result of arithmetic if it equals that of Python's numbers, else raise."""
         if not all([_kind(n) in (int, float) for n in numbers]):
-            return self._unknown()  # NumPy's have a dtype, and warn
+            return self._unknown()  # arithmetic of NumPy scalars has a dtype, and may warn
         bounds = [
             n.bound if type(n) is NumberArgument else abs(n) for n in numbers if _kind(n) is int
         ]
@@ -211,7 +206,7 @@ class NumberArgument(TracedNumber):
 
 
 class Position(TracedNumber):
-    """Where a number among the arguments points in an axis."""
+    """Position in an axis that a number among the arguments gives."""
 
     __slots__ = ("limit",)
 
@@ -220,7 +215,7 @@ class Position(TracedNumber):
         self.limit = limit
 
     def place(self, arguments: Sequence[Any]) -> int:
-        """The position itself, counted from zero."""
+        """Return the position for these arguments, counted from zero."""
         position, size = int(self.limit[0](arguments)), self.limit[1]
         return position + size if position < 0 else position
 
@@ -236,7 +231,7 @@ def _kind(number: Any) -> type:
 
 
 def _exact(name: str, reflected: bool) -> Any:
-    """A sum, difference or product of numbers."""
+    """Return the method of a sum, difference or product, which are exact for numbers."""
     compute = getattr(operator, name)
 
     def method(self: NumberArgument, other: Any) -> Any:
@@ -248,7 +243,7 @@ def _exact(name: str, reflected: bool) -> Any:
 
 
 def _asking(self: NumberArgument, other: Any, *_: Any) -> Any:
-    """Quotients and powers: of numbers they round otherwise, or raise."""
+    """Raise for an operator that XLA rounds differently, or for which Python may raise."""
     return (
         self.value()
         if type(other) in (int, float, complex, bool, NumberArgument)

@@ -1,10 +1,10 @@
-"""What an operator makes of types that are only partly known.
+"""Inference of an operator's output types from partly known input types.
 
-No rule for shapes is written: the operator's own compute runs on types (`jax.eval_shape`), a
-dimension that is not known being a symbol there. What it says for symbols is checked at lengths
-that computes treat in their own ways (1, 2, 3), so that an answer holds for every length. Where a
-compute can't run on symbols, small lengths and those that occur in the call are tried: if it
-accepts some, not enough is known; if it accepts none, the types contradict each other.
+No operator has a rule for shapes: its compute runs on types (`jax.eval_shape`), with a symbol for
+each unknown dimension. The answer is checked at lengths that computes treat specially (1, 2, 3), so
+that it holds for every length. If a compute can't run on symbols, small lengths and those that
+occur in the call are tried: if one is accepted, too little is known; if none is, the types
+contradict each other.
 """
 
 import itertools
@@ -23,36 +23,34 @@ from npcompat._internal.dispatch.numpy_errors import CALL_ERRORS, explained
 from npcompat._internal.support.errors import InferenceError
 
 Operand = TensorType | type
-"""The type of an operand: that of an array, or the class of a Python scalar."""
+"""Type of an operand: that of an array, or the class of a Python scalar."""
 
 _SCALARS: Mapping[type, Any] = {bool: True, int: 1, float: 1.0, complex: 1j}
 _UNKNOWN = "_unknown_"
 _CHECKED = (1, 2, 3)
 _TRIED = 2
 _UNIFORM = frozenset(("elementwise", "broadcast", "reduction"))
-"""Patterns of which no operator treats some length in a way of its own."""
+"""Patterns whose operators treat no length specially."""
 _REFUSALS = (*CALL_ERRORS, ArithmeticError, NotImplementedError, dims.Inconclusive)
-"""What a compute raises for operands that it does not take, and for lengths that it must know."""
+"""Errors of a compute for operands that it refuses, or for lengths that it must know."""
 _DTYPES = tuple(sorted(dtypes.everywhere(), key=str))
 
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """The types of a call: of its inputs, completed where the others determine them, and of its
-    outputs.
-    """
+    """Types of a call: of its inputs, completed from one another, and of its outputs."""
 
     inputs: tuple[Operand, ...]
     outputs: tuple[TensorType, ...]
 
     @property
     def known(self) -> bool:
-        """Whether enough was known to say everything of the outputs."""
+        """True if the types of all outputs are fully known."""
         return all([t.known for t in self.outputs])
 
 
 def infer(op: Op, types: Iterable[Operand], attrs: Attrs = ()) -> Inference:
-    """The types that an operator gives; what can't be said of them is unknown in the answer.
+    """Infer the types of an operator's outputs; parts that can't be inferred are unknown.
 
     Raises
     ------
@@ -98,7 +96,7 @@ def _outputs(op: Op, types: tuple[Operand, ...], attrs: Attrs) -> tuple[TensorTy
     outs = _output_dtypes(op, types, attrs)
     if (
         sum([t.dtype is None for t in arrays]) == 1 and None in outs
-    ):  # then these were all the dtypes that there are
+    ):  # the loop above has tried every dtype of the only unknown one
         outs = [
             o[0].dtype if len({t.dtype for t in o}) == 1 else None for o in zip(*found, strict=True)
         ]
@@ -109,7 +107,7 @@ def _outputs(op: Op, types: tuple[Operand, ...], attrs: Attrs) -> tuple[TensorTy
 
 
 def _with_dtypes(types: Sequence[Operand], chosen: Iterator[Any]) -> tuple[Operand, ...]:
-    """The types, with dtypes for those whose dtype is not known."""
+    """Replace unknown dtypes by chosen ones, in order."""
     return tuple(
         [
             TensorType(t.shape, next(chosen))
@@ -121,9 +119,7 @@ def _with_dtypes(types: Sequence[Operand], chosen: Iterator[Any]) -> tuple[Opera
 
 
 def _output_dtypes(op: Op, types: Sequence[Operand], attrs: Attrs) -> list[Any]:
-    """The dtypes of the outputs as far as the type rule says them: the same one for all dtypes that
-    inputs may have.
-    """
+    """Infer the dtypes of the outputs by the type rule; None if they depend on unknown inputs."""
     unknown = sum([isinstance(t, TensorType) and t.dtype is None for t in types])
     found: set[tuple[Any, ...]] = set()
     if unknown <= 2:
@@ -137,7 +133,7 @@ def _output_dtypes(op: Op, types: Sequence[Operand], attrs: Attrs) -> list[Any]:
             try:
                 out = op.rule(operands, op.named(attrs))[1]
             except (TypeError, ValueError):
-                continue  # the operator does not take these
+                continue  # the operator refuses these dtypes
             found.add(out if isinstance(out, tuple) else (out,) * op.outputs)
     return [o[0] if len(set(o)) == 1 else None for o in zip(*found, strict=True)] or [
         None
@@ -167,7 +163,7 @@ def _of_known_dtypes(op: Op, types: tuple[Operand, ...], attrs: Attrs) -> tuple[
 
 
 def _named(types: Sequence[Operand]) -> tuple[Operand, ...]:
-    """The types, each dimension that is not known a symbol of its own."""
+    """Replace each unknown dimension by a new symbol."""
     count = itertools.count()
     return tuple(
         [
@@ -194,9 +190,7 @@ def _depends_on_unknown(dim: Any) -> bool:
 def _evaluated(
     op: Op, types: Sequence[Operand], attrs: Attrs, lengths: Mapping[str, int]
 ) -> tuple[TensorType, ...] | Exception:
-    """The types of the outputs, where symbols have these lengths, or the error with which the
-    compute refuses them.
-    """
+    """Evaluate the output types with these lengths for symbols, or return the compute's error."""
     arguments = [
         (substituted(t.shape, lengths), t.dtype) if isinstance(t, TensorType) else _SCALARS[t]
         for t in types
@@ -215,9 +209,7 @@ def _holds(
     names: Sequence[str],
     found: Sequence[TensorType],
 ) -> bool:
-    """Whether what was found for symbols is so for lengths that are often treated in a way of their
-    own.
-    """
+    """True if the types found for symbols hold for the lengths that computes treat specially."""
     for length in _CHECKED:
         lengths = dict.fromkeys(names, length)
         at_length = _evaluated(op, types, attrs, lengths)
@@ -229,8 +221,9 @@ def _holds(
 
 
 def _some_fit(op: Op, types: Sequence[Operand], attrs: Attrs, names: Sequence[str]) -> bool:
-    """Whether there may be lengths for the symbols with which the operator accepts the types; with
-    many, that is not tried.
+    """True if the operator may accept the types for some lengths of the symbols.
+
+    With more than `_TRIED` symbols no lengths are tried, and the answer is True.
     """
     ints = sorted(
         {
@@ -249,9 +242,7 @@ def _some_fit(op: Op, types: Sequence[Operand], attrs: Attrs, names: Sequence[st
 
 
 def _ints(found: Any) -> Iterator[int]:
-    """The lengths that may be meant by an attribute or a shape: the ints in it, and the products of
-    its parts.
-    """
+    """Iterate over candidate lengths from an attribute or a shape: its ints, and their products."""
     if type(found) is tuple:
         numbers = [n for part in found for n in _ints(part)]
         yield from numbers
@@ -262,7 +253,7 @@ def _ints(found: Any) -> Iterator[int]:
 
 
 def _names(op: Op, count: int) -> list[str]:
-    """The names of a call's inputs."""
+    """Return the names of a call's inputs."""
     if not op.variadic:
         return list(op.inputs)
     first = len(op.inputs) - 1
@@ -272,9 +263,7 @@ def _names(op: Op, count: int) -> list[str]:
 def _contradiction(
     op: Op, types: Sequence[Operand], attrs: Attrs, error: Exception
 ) -> InferenceError:
-    """The error for types that no call has: the operator, its arguments, and what NumPy says if it
-    knows them.
-    """
+    """Return the error for contradictory types, with NumPy's message if all are known."""
     told = error
     if all([t.known for t in types if isinstance(t, TensorType)]):
         told = explained(

@@ -26,7 +26,7 @@ from npcompat._internal.support.interrupts import uninterrupted
 
 
 def write(handle: Handle, value: Value) -> None:
-    """Replace what the handle means; writing a view writes its base through the lens.
+    """Replace the value of a handle; writing a view writes its base through the lens.
 
     The caller has cast and broadcast the value to the handle's dtype and shape.
     """
@@ -71,10 +71,9 @@ def _replace(handle: Handle, value: Value) -> None:
 
 
 def _laid_out_as(handle: Handle, value: Value) -> Value:
-    """A value on the host with its elements in the memory order of the one that it replaces, which
-    views look at.
+    """Return a host value in the memory layout of the one that it replaces, which views refer to.
 
-    On XLA, and while a function is traced, that is C order where no stand-in says otherwise.
+    The layout of a value on XLA, or of a tracer, is that of its stand-in, else C order.
     """
     payload, before = value.payload, handle._value.payload
     if type(before) is not onp.ndarray:
@@ -94,10 +93,10 @@ def _laid_out_as(handle: Handle, value: Value) -> Value:
 
 
 def put(parent: Handle, lens: Any, value: Value) -> None:
-    """Write a value, broadcast and cast, into the part of a handle that a lens looks at.
+    """Write a value, already broadcast and cast, into the part of a handle that a lens selects.
 
-    A view may be written when its base, made read-only later, may not: the caller has asked the one
-    that is written.
+    The caller has checked that the view is writeable. Its base need not be: NumPy allows writing a
+    view whose base was made read-only later.
     """
     target = buffer(parent, value)
     if target is not None:
@@ -112,11 +111,11 @@ def put(parent: Handle, lens: Any, value: Value) -> None:
 
 
 _FIRST = (0,)
-"""The operands that `update` gives away."""
+"""Operands that `update` donates."""
 
 
 def assign(target: onp.ndarray[Any, Any], key: Any, new: Any) -> None:
-    """Write into a buffer on the host, before the eyes of observers."""
+    """Write into a host buffer, through the observer if there is one."""
     observer = modes.current().observer
     if observer is None:
         target[key] = new
@@ -126,15 +125,15 @@ def assign(target: onp.ndarray[Any, Any], key: Any, new: Any) -> None:
 
 
 updating = RLock()
-"""Held between reading a handle and replacing its value, so that threads can write the parts of one
+"""Lock held from reading a handle to replacing its value, so that threads can write parts of one
 array.
 """
 
 
 def update(handle: Handle, op: Op, operands: Sequence[Value], attrs: Attrs = ()) -> None:
-    """Replace what the handle means by `op(handle, *operands)`, which has its shape and dtype.
+    """Replace the value of a handle by `op(handle, *operands)`, which has its shape and dtype.
 
-    A payload on XLA that is not shared is given away: the program writes into its buffer.
+    An unshared payload on XLA is donated: the program writes into its buffer.
     """
     with updating:
         if (
@@ -160,9 +159,10 @@ def update(handle: Handle, op: Op, operands: Sequence[Value], attrs: Attrs = ())
 
 
 def buffer(handle: Handle, *operands: Value) -> Any:
-    """The same, to be written: the root's buffer is its own then, copied if anybody else holds it.
+    """Return the NumPy array of a host handle, to be written at once and not kept.
 
-    None also if the write must be recorded or observed, or if symbols would be written.
+    The root's buffer is copied first if another value or array holds it. None if the values are on
+    XLA, if the write must be recorded, traced or observed, or if symbols would be written.
     """
     view = handle._view
     root = handle if view is None else view.root
@@ -199,7 +199,7 @@ def buffer(handle: Handle, *operands: Value) -> Any:
 
 
 def lent_view(handle: Handle) -> onp.ndarray[Any, Any]:
-    """What a handle means whose root's buffer is lent: a view of that."""
+    """Return the part of a borrowed buffer that a handle views, to be written."""
     if handle._view is not None:
         found: onp.ndarray[Any, Any] = handle._view.lens.on_host(lent_view(handle._view.parent))
         return found
@@ -210,9 +210,7 @@ def lent_view(handle: Handle) -> onp.ndarray[Any, Any]:
 
 
 class writing:
-    """The buffer of a handle (see `buffer`) while it is written: if that fails, what is recorded of
-    the values stays recorded.
-    """
+    """Context with the buffer of a handle (see `buffer`); an error restores the tape node."""
 
     __slots__ = ("handle", "record")
 
@@ -227,7 +225,7 @@ class writing:
         self.record = (
             root._value.node,
             root._value.index,
-        )  # the value itself is held by nobody else, or its buffer is copied
+        )  # not the value itself, whose reference count must stay low, or `buffer` copies
         return buffer(self.handle)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:

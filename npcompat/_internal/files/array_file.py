@@ -1,8 +1,7 @@
 """Files of arrays: NumPy's formats (`.npy`, `.npz`), safetensors, and MXNet's lists.
 
-The format is known from the content, not from the name. A single array, a list or a dict that
-`write` wrote is read as such: the comment of the zip archive says which it was, and names the
-dtypes that NumPy's format does not know.
+The content decides about the format, not the name. A single array, a list or a dict is read back as
+such: the comment of the zip archive has the kind, and the dtypes that NumPy's format lacks.
 """
 
 import io
@@ -97,7 +96,7 @@ def read_named(path: str | os.PathLike[str]) -> dict[str, Array]:
 
 
 def _entry(content: bytes) -> Array:
-    """Read an `.npy` file; its header is believed only as far as there are elements."""
+    """Read an `.npy` file, after a check that it holds as many elements as its header says."""
     file = io.BytesIO(content)
     shape, _, dtype = npy_header.read(file)
     npy_header.check(shape, dtype, len(content) - file.tell())

@@ -1,4 +1,4 @@
-"""Headers of `.npy` files, which say how many elements follow."""
+"""Headers of `.npy` files, and a check of the number of elements in them."""
 
 import math
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as onp
 
 
 def read(file: Any, longest: int = 10000) -> tuple[tuple[int, ...], bool, onp.dtype[Any]]:
-    """Return the shape, the Fortran order and the dtype; the file is at its first element then."""
+    """Return the shape, the Fortran order and the dtype; leave the file at the first element."""
     version = onp.lib.format.read_magic(file)
     if version not in ((1, 0), (2, 0), (3, 0)):
         raise ValueError(f"version {version} of the format is not known")
@@ -18,7 +18,7 @@ def read(file: Any, longest: int = 10000) -> tuple[tuple[int, ...], bool, onp.dt
 
 
 def check(shape: tuple[int, ...], dtype: onp.dtype[Any], size: int) -> None:
-    """Raise ValueError if a file has too few bytes for its elements: no memory is taken for them.
+    """Raise ValueError if a file has too few bytes for its elements, before memory is allocated.
 
     Pickled objects may have any length.
     """

@@ -59,7 +59,7 @@ def save(
 
 
 def load(path: str | os.PathLike[str]) -> dict[str, onp.ndarray[Any, Any]]:
-    """Read all arrays; `ParameterFileError` if the file is damaged or of another format."""
+    """Read all arrays; raise ParameterFileError if the file is damaged or of another format."""
     content = Path(path).read_bytes()
     try:
         found = safetensors.deserialize(content)

@@ -170,7 +170,7 @@ def from_definition(found: Mapping[str, Any]) -> tuple[Op, Attrs]:
     Raises
     ------
     DefinitionError
-        If the operator, an attribute or the version is not known here: with what is.
+        If the operator, an attribute or the version is unknown; the message lists known ones.
     """
     if not isinstance(found, Mapping):
         raise DefinitionError(

@@ -1,7 +1,7 @@
 """Symbolic backend: an operator on symbols is a node of a graph, with inferred types.
 
-A graph has no list of its nodes: a node points to what it is computed from. Nodes are immutable,
-except that the type of a variable may become known while the graph is built.
+A graph has no list of its nodes: a node refers to its inputs. Nodes are immutable, except that the
+type of a variable may become known while the graph is built.
 """
 
 import itertools
@@ -142,7 +142,7 @@ def call(op: Op, inputs: tuple[Any, ...], attrs: Attrs, name: str | None = None)
 
 
 def run(op: Op, payloads: Sequence[Any], attrs: Attrs) -> Any:
-    """Run an operator on operands of which some are symbols, as the dispatcher's `run`."""
+    """Run an operator on operands of which some are symbols: return values of a new node."""
     node = call(op, operands(payloads), attrs)
     outs = tuple([Value(Symbolic(node, i)) for i in range(op.outputs)])
     return outs[0] if op.outputs == 1 else outs

@@ -1,6 +1,4 @@
-"""Advanced keys, of masks and positions: what they read is a copy, what they write is written in
-place.
-"""
+"""Advanced keys, with masks and positions: reads are copies, writes are done in place."""
 
 import math
 import operator as python
@@ -41,12 +39,13 @@ from npcompat._internal.support.errors import TracedValueError, user_location
 
 
 def _split(handle: Any, key: Any) -> tuple[Any, list[Any]]:
-    """An advanced key as a basic view followed by one index per axis: an array, or None for a whole
-    axis.
+    """Split an advanced key into a basic view, and one index for each of its axes.
+
+    An index is an array, or None for a whole axis.
     """
     if (
         type(key) is late_bound.ndarray and key.dtype.kind in "iu" and (ndim := len(handle.shape))
-    ):  # what is most frequent
+    ):  # the most frequent case
         return handle, [key, *[None] * (ndim - 1)]
     items = tuple(key) if isinstance(key, tuple) else (key,)
     if modes.current().trace is not None:
@@ -59,7 +58,7 @@ def _split(handle: Any, key: Any) -> tuple[Any, list[Any]]:
             pre.append(a)
             advanced.append(None)
             continue
-        if item.kind is Kind.INTEGER:  # beside arrays, a position as those in them
+        if item.kind is Kind.INTEGER:  # beside arrays, an int broadcasts with them
             a = a if isinstance(a, Handle) else onp.asarray(python.index(a))
         pre += [WHOLE] * item.axes
         if not item.axes:  # a 0-d mask adds an axis
@@ -79,9 +78,9 @@ def _split(handle: Any, key: Any) -> tuple[Any, list[Any]]:
 
 
 def _ints_first(handle: Any, items: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
-    """`a[m, 0]` as `a[:, 0][m]`, where that is the same: a basic view, and the key of it.
+    """Rewrite `a[m, 0]` as `a[:, 0][m]` if these are equal; return a basic view, and its key.
 
-    Other keys as they are.
+    Other keys are returned unchanged.
     """
     masks = [i for i, item in enumerate(items) if is_mask(item)]
     ints = [i for i, item in enumerate(items) if type(item) is int]
@@ -110,28 +109,28 @@ def _ints_first(handle: Any, items: tuple[Any, ...]) -> tuple[Any, tuple[Any, ..
 
 @operator("_npi_take_at", pattern="injective", scalars=True)
 def _take_at(xp: Any, a: Any, *positions: Any, axes: Any) -> Any:
-    """`a[i, :, j]`: integer arrays on the axes marked, whole axes elsewhere.
+    """Read `a[i, :, j]` with integer arrays on the marked axes, and all elements of the others.
 
     Parameters
     ----------
     *positions : array of int
-        One for each axis that is marked; they are broadcast together.
+        One for each marked axis; they are broadcast together.
     axes : tuple of bool
-        Which axes have positions; of the others all elements are meant.
+        True for each axis with positions.
     """
     return xp.take_at(a, _whole(xp, a, positions, axes))
 
 
 @operator("_npi_put_at", order="K", pattern="opaque", rule=lens.as_written)
 def _put_at(xp: Any, a: Any, new: Any, *positions: Any, axes: Any) -> Any:
-    """`a` with `a[i, :, j] = new`.
+    """Return a copy of `a` after `a[i, :, j] = new`.
 
     Parameters
     ----------
     *positions : array of int
-        One for each axis that is marked; they are broadcast together.
+        One for each marked axis; they are broadcast together.
     axes : tuple of bool
-        Which axes have positions; of the others all elements are meant.
+        True for each axis with positions.
     """
     return xp.put_at(a, _whole(xp, a, positions, axes), new)
 
@@ -142,23 +141,21 @@ def _put_at(xp: Any, a: Any, new: Any, *positions: Any, axes: Any) -> Any:
     rule=lambda types, attrs: ([None, types[0], None], types[0]),
 )
 def _put_mask(xp: Any, a: Any, new: Any, mask: Any, *, axis: int = 0) -> Any:
-    """`a` with `a[..., mask, ...] = new`, where all parts that are selected get the same.
+    """Return a copy of `a` after `a[..., mask, ...] = new`, with the same values in all parts.
 
     Parameters
     ----------
     mask : array of bool
-        Which parts, over some of the axes.
+        True for the selected parts, over some of the axes.
     axis : int
-        Where the axes of the mask begin.
+        First of the axes that the mask covers.
     """
     trailing = a.ndim - axis - mask.ndim
     return xp.where(xp.reshape(mask, mask.shape + (1,) * trailing), new, a)
 
 
 def _element(base: Any, advanced: list[Any]) -> lens.Lens | None:
-    """The lens of one element, at positions of which a compiled function knows some when it
-    runs.
-    """
+    """Return the lens of one element in a trace, if some of its positions are traced; else None."""
     if modes.current().trace is None or not advanced:
         return None
     if any([a is None or a.ndim or a.dtype == onp.bool_ for a in advanced]):
@@ -194,7 +191,7 @@ def _whole(xp: Any, a: Any, positions: Any, axes: Any) -> tuple[Any, ...]:
 
 
 def get(handle: Any, key: Any) -> Any:
-    """`handle[key]`, a copy."""
+    """Return `handle[key]`, a copy."""
     base, advanced = _split(handle, key)
     masks = [a for a in advanced if a is not None and a.dtype == onp.bool_]
     if modes.current().trace is not None and any(isinstance(m, Handle) for m in masks):
@@ -222,8 +219,9 @@ def get(handle: Any, key: Any) -> Any:
 
 
 def _read_on_host(base: Any, *values: Value) -> bool:
-    """Whether to use a mask on the host: XLA would compile one program for each count of selected
-    elements.
+    """True if a mask is applied on the host.
+
+    XLA would compile a program for each number of selected elements.
     """
     mode = modes.current()
     if mode.trace is not None or type(handles.read(base).payload) is onp.ndarray:
@@ -232,7 +230,7 @@ def _read_on_host(base: Any, *values: Value) -> bool:
 
 
 def put(handle: Any, key: Any, new: Any) -> None:
-    """`handle[key] = new`."""
+    """Write `handle[key] = new`."""
     base, advanced = _split(handle, key)
     if base._extra is not None and base._extra.readonly:
         raise ValueError("assignment destination is read-only")
@@ -330,8 +328,9 @@ def _advanced_shape(
 
 
 def _positions(base: Any, advanced: list[Any]) -> tuple[list[Any], tuple[bool, ...]]:
-    """Index arrays, in range, one for each marked axis of the base; masks become the positions of
-    their True.
+    """Return index arrays for the marked axes of the base, after a check of their bounds.
+
+    Masks become the positions of their true elements. The second result marks the axes.
     """
     positions: list[Any] = []
     unchecked: list[tuple[Any, int]] = []
@@ -362,7 +361,7 @@ def _positions(base: Any, advanced: list[Any]) -> tuple[list[Any], tuple[bool, .
         raise IndexError(
             f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes} "
         ) from None
-    if size:  # else nothing is looked for
+    if size:  # NumPy checks no bounds if there is nothing to read
         _check_all(base, unchecked)
     return positions, tuple(axes)
 

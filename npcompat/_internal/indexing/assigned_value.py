@@ -1,4 +1,4 @@
-"""What is written into a part of an array, in the shape and dtype of that part."""
+"""Assigned values: the right side of `a[key] = new`, broadcast and cast to the part it replaces."""
 
 from typing import Any
 
@@ -14,8 +14,9 @@ from npcompat._internal.indexing.checks import checked_scalar
 
 @operator("_npi_fit", pattern="broadcast", rule=lambda types, attrs: ([None], attrs["dtype"]))
 def _fit(xp: Any, new: Any, *, shape: Any, dtype: Any) -> Any:
-    """A value broadcast and cast to what it is written into; leading axes of length 1 may be left
-    out.
+    """Broadcast and cast a value to the part of an array that it replaces.
+
+    Leading axes of length 1 may be too many.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ def _fit(xp: Any, new: Any, *, shape: Any, dtype: Any) -> Any:
 
 
 def fitted(new: Any, shape: tuple[int, ...], dtype: onp.dtype[Any]) -> Value:
-    """The value of an array-like in the shape and dtype of what it is written into."""
+    """Return the value of an array-like, broadcast and cast to the part that it replaces."""
     if not isinstance(new, Handle) and type(new) not in (int, float, bool, complex):
         new = listed(new, dtype)
     value = array_like.as_value(new)
@@ -46,7 +47,7 @@ def fitted(new: Any, shape: tuple[int, ...], dtype: onp.dtype[Any]) -> Value:
     if hasattr(payload, "dtype") and payload.dtype == dtype and payload.shape == shape:
         node = (
             value.node if modes.current().recording else None
-        )  # what is not recorded is a constant
+        )  # while nothing is recorded, the value is a constant
         return new_value(payload, node, value.index)
     if type(payload) in (int, float, complex):
         checked_scalar(payload, dtype)
@@ -60,8 +61,10 @@ def fitted(new: Any, shape: tuple[int, ...], dtype: onp.dtype[Any]) -> Value:
 
 
 def listed(new: Any, dtype: onp.dtype[Any]) -> Any:
-    """An array of what is written; numbers in lists, and texts, have no dtype before they have that
-    of the array, and must fit.
+    """Return an array of assigned lists or texts.
+
+    Lists and texts are converted to the dtype of the written array at once, which raises an error
+    for numbers that don't fit. Other array-likes keep their dtype.
     """
     wanted = dtype if isinstance(new, list | tuple | range | str | bytes) else None
     found = array_like.joined(new, wanted)

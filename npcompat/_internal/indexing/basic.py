@@ -1,6 +1,4 @@
-"""Basic keys: the lens of ints, slices, newaxis and an ellipsis, what of an array they leave, and
-NumPy's errors.
-"""
+"""Basic keys (ints, slices, newaxis and an ellipsis): their lenses, and NumPy's errors."""
 
 from typing import Any
 
@@ -22,9 +20,7 @@ from npcompat._internal.support.errors import InferenceError
 
 
 def basic(shape: tuple[int, ...], key: Any) -> tuple[lens.Lens, bool] | None:
-    """The lens of a basic key, and whether NumPy returns a scalar for it; None for an advanced
-    key.
-    """
+    """Return the lens of a basic key, and True if NumPy returns a scalar; None if advanced."""
     kind = type(key)
     if kind is int and shape:
         size = shape[0]
@@ -36,7 +32,7 @@ def basic(shape: tuple[int, ...], key: Any) -> tuple[lens.Lens, bool] | None:
 
 
 def of_parsed(shape: tuple[int, ...], key: Any, parsed: ParsedKey) -> tuple[lens.Lens, bool]:
-    """The lens of a key without arrays, and whether NumPy returns a scalar for it."""
+    """Return the lens of a key without arrays, and True if NumPy returns a scalar."""
     steps = [step_of(item, shape, key) for item in parsed.items]
     spec = tuple([kind for kind, _ in steps])
     if len(spec) > MOST_AXES and sum(kind[0] != INTEGER for kind in spec) > MOST_AXES:
@@ -46,7 +42,7 @@ def of_parsed(shape: tuple[int, ...], key: Any, parsed: ParsedKey) -> tuple[lens
 
 
 def step_of(item: Item, shape: tuple[int, ...], key: Any) -> tuple[tuple[int, ...], Any]:
-    """Specify what an item that is no array does with its axis, and where it starts."""
+    """Return the specification of an item that is no array, and its start position."""
     if item.kind is Kind.NEWAXIS:
         return (NEWAXIS,), None
     if item.kind is Kind.INTEGER:
@@ -62,13 +58,11 @@ def step_of(item: Item, shape: tuple[int, ...], key: Any) -> tuple[tuple[int, ..
 
 
 ELEMENT = tuple([(((INTEGER,),) * ndim,) for ndim in range(65)])
-"""The attributes of the index of one element, by number of axes."""
+"""Attributes of the index of one element, by number of axes."""
 
 
 def element(key: Any, shape: tuple[int, ...]) -> list[int] | None:
-    """Where a key of ints points, if it names one element of the array; the most frequent keys are
-    told apart first.
-    """
+    """Return the positions of a key of ints that names one element in range; None for others."""
     kind = type(key)
     if kind is int:
         key = (key,)
@@ -85,7 +79,7 @@ def element(key: Any, shape: tuple[int, ...]) -> list[int] | None:
 
 
 LONGEST = 2**63 - 1
-"""The longest step of a slice; longer ones select nothing else."""
+"""Maximum step of a slice; a larger one selects the same elements."""
 
 
 def _bounds(item: slice, size: Any) -> tuple[int, int, int]:

@@ -1,5 +1,6 @@
-"""What may be read and written by an index: NumPy's errors, or a condition that a compiled program
-carries out.
+"""Checks of keys and assigned values, with NumPy's errors.
+
+In a trace, a check of bounds becomes a condition of the compiled program.
 """
 
 import math
@@ -16,8 +17,9 @@ from npcompat._internal.support.errors import user_location
 
 
 def check_element(dtype: onp.dtype[Any], new: Any) -> None:
-    """What is written to one element has no axes; of a bool it is the truth that is written, which
-    one element has.
+    """Raise NumPy's error if the value for one element has axes.
+
+    An element of dtype bool takes the truth value of an array of one element.
     """
     shape = new.shape if hasattr(new, "shape") else onp.shape(new)
     if shape and dtypes.on_devices(dtype) and not (dtype.kind == "b" and math.prod(shape) == 1):
@@ -27,7 +29,7 @@ def check_element(dtype: onp.dtype[Any], new: Any) -> None:
 
 
 def check_for_mask(handle: Any, key: Any, new: Any) -> None:
-    """What is written through a mask of all axes has one axis."""
+    """Raise NumPy's error if the value for a mask over all axes has more than one axis."""
     if type(key) is not bool and getattr(key, "dtype", None) != onp.bool_:
         return
     axes = new.ndim if hasattr(new, "ndim") else onp.ndim(new)
@@ -41,7 +43,7 @@ REAL = frozenset((bool, int, float))
 
 
 def checked_scalar(x: Any, dtype: onp.dtype[Any]) -> Any:
-    """A Python number, if an array of the dtype can hold it; else NumPy's error."""
+    """Return a Python number; raise NumPy's error if the dtype can't hold it."""
     if (dtype.kind in "iu" and type(x) in REAL) or (type(x) is complex and dtype.kind != "c"):
         onp.zeros((), dtype)[()] = x
     return x
@@ -49,16 +51,16 @@ def checked_scalar(x: Any, dtype: onp.dtype[Any]) -> Any:
 
 @operator("_npi_out_of_bounds", pattern="reduction", scalars=False, differentiable=False)
 def _out_of_bounds(xp: Any, positions: Any, *where: Any, size: int) -> Any:
-    """Whether any position lies outside `-size <= i < size`.
+    """Return True if any position lies outside `-size <= i < size`.
 
     Parameters
     ----------
     where : array of bool, optional
-        Which positions count.
+        True for the positions that are checked.
     size : int
         Length of the axis.
     """
-    if positions.dtype.kind == "u":  # of which none is negative
+    if positions.dtype.kind == "u":  # never negative
         outside = positions.astype(onp.uint64) >= onp.uint64(size)
     else:
         positions = positions.astype(onp.int64)
@@ -67,9 +69,7 @@ def _out_of_bounds(xp: Any, positions: Any, *where: Any, size: int) -> Any:
 
 
 def check_part(new: tuple[int, ...], shape: tuple[int, ...], axis: int, masked: int) -> None:
-    """What is written to each part that a mask selects is broadcast to the part, which is never
-    enlarged.
-    """
+    """Raise NumPy's error if a value can't be broadcast to each part that a mask selects."""
     before, part = shape[:axis], shape[axis + masked :]
     if any([n not in (1, m) for n, m in zip(new[::-1], part[::-1], strict=False)]):
         selected = ",".join([*map(str, before), "?", *map(str, part)])
@@ -80,8 +80,9 @@ def check_part(new: tuple[int, ...], shape: tuple[int, ...], axis: int, masked: 
 
 
 def check_selected(new: Any, selected: tuple[Any, ...]) -> None:
-    """What is written to elements at given positions is broadcast to as many; leading axes of
-    length 1 may be left out.
+    """Raise NumPy's error if a value can't be broadcast to the selected elements.
+
+    Leading axes of length 1 may be too many.
     """
     shape = getattr(new, "shape", ())
     extra = max(len(shape) - len(selected), 0)
@@ -99,7 +100,7 @@ def check_mask(base: Any, mask: Any, axis: int) -> None:
     for i, size in enumerate(mask.shape):
         if base.shape[axis + i] != size and not (
             type(size) is int and size == 0
-        ):  # NumPy looks at no axis of a mask that has no length
+        ):  # NumPy does not check an axis of length 0
             raise IndexError(
                 f"boolean index did not match indexed array along axis {axis + i}; size of axis "
                 f"is {base.shape[axis + i]} "

@@ -22,7 +22,7 @@ _current_mode, _default_mode = modes._MODE.get, modes._process_default
 
 
 def getitem(handle: Any, key: Any) -> Any:
-    """`handle[key]`."""
+    """Return `handle[key]`."""
     if _current_mode(_default_mode[0]).is_default:
         array = (
             payload_now(handle._value) if handle._view is None else handles.current_array(handle)
@@ -43,8 +43,9 @@ def getitem(handle: Any, key: Any) -> Any:
 
 
 def setitem(handle: Any, key: Any, new: Any) -> None:
-    """`handle[key] = new`: broadcast to the part, cast to the array's dtype; nothing is written if
-    that fails.
+    """Write `handle[key] = new`, broadcast to the part and cast to the array's dtype.
+
+    If either fails, nothing is written.
     """
     if (
         isinstance(new, Handle)
@@ -52,7 +53,7 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
         and view.parent is handle
         and getattr(view.lens, "key", view) is key
     ):
-        return  # `a[key] += x` ends with `a[key] = that view`, which is already written
+        return  # the last step of `a[key] += x`, which has written the view already
     if handle._extra is not None and handle._extra.readonly:
         raise ValueError("assignment destination is read-only")
     mode = modes.current()

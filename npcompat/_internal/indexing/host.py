@@ -1,8 +1,8 @@
-"""Keys that NumPy itself takes, of arrays on the host: views, elements, copies and writes.
+"""Keys handled by NumPy itself: views, elements, copies and writes of arrays on the host.
 
-And advanced keys of small arrays on XLA, where that is the CPU: their positions and masks are
-looked at on the host anyway, and what they select is taken and sent there in a third of the time of
-a program.
+Advanced keys of small arrays on XLA's CPU are handled here, too. Their positions and masks are
+checked on the host anyway; reading there and transferring the result takes a third of the time of a
+program.
 """
 
 from typing import Any
@@ -23,8 +23,9 @@ _new = object.__new__
 
 
 class Indexed(lens.Lens):
-    """The lens of a basic key that NumPy has taken; it is taken apart where it is needed elsewhere
-    than on the host.
+    """Lens of a basic key that NumPy has handled.
+
+    The key is only parsed into operators when a trace or XLA needs them.
     """
 
     __slots__ = ("key", "shape")
@@ -57,7 +58,7 @@ _FIXED = frozenset((int, type(None), type(...)))
 
 
 def _fixed(key: Any) -> bool:
-    """Whether a key is basic, and nothing in it can change later."""
+    """True for a basic key of ints, slices, newaxis and an ellipsis, which can't change later."""
     kind = type(key)
     if kind is slice:
         return type(key.start) in _PARTS and type(key.stop) in _PARTS and type(key.step) in _PARTS
@@ -71,9 +72,7 @@ def _fixed(key: Any) -> bool:
 
 
 def _as_numpys(key: Any) -> Any:
-    """A key with integers or arrays of ours in it as NumPy takes it; None for what is left to the
-    general way.
-    """
+    """Replace npcompat's integers and arrays in a key by NumPy's; None for the slow path."""
     if type(key) is not tuple:
         return _part_as_numpys(key)
     parts = []
@@ -86,14 +85,12 @@ def _as_numpys(key: Any) -> Any:
 
 
 def _brought(key: Any) -> Any:
-    """A key with its arrays brought to the host, where records, texts and the like are."""
+    """Copy the arrays in a key to the host, for arrays of dtypes that XLA lacks."""
     return tuple(map(array_like.asked, key)) if type(key) is tuple else array_like.asked(key)
 
 
 def _part_as_numpys(key: Any) -> Any:
-    """An int for an integer scalar, a NumPy array for an array of positions or a mask; None for
-    what else there may be.
-    """
+    """Return an int for an integer scalar, a NumPy array for positions or a mask, else None."""
     if type(key) is late_bound.ndarray:
         found = key._value.payload if key._view is None else handles.current_array(key)
         return found if type(found) is onp.ndarray and found.dtype.kind in "biu" else None
@@ -118,7 +115,7 @@ def _part_as_numpys(key: Any) -> Any:
 
 
 def _positions_in(key: list[Any]) -> Any:
-    """A list of positions as a NumPy array; None if it holds anything else, or arrays of ours."""
+    """Return a list as a NumPy array; None if it is ragged, or holds npcompat arrays."""
     try:
         return None if any([isinstance(k, Handle) for k in key]) else onp.asarray(key)
     except ValueError:
@@ -126,14 +123,14 @@ def _positions_in(key: list[Any]) -> Any:
 
 
 def _names_fields(array: Any, key: Any) -> bool:
-    """Whether a key names fields of an array of records."""
+    """True if a key names fields of an array of records."""
     return array.dtype.names is not None and (
         type(key) is str or (type(key) is list and all([type(k) is str for k in key]))
     )
 
 
 def get(handle: Any, array: Any, key: Any) -> Any:
-    """`handle[key]` by NumPy; None for keys that are left to the general way."""
+    """Return `handle[key]` by NumPy; None for keys that need the slow path."""
     kind = type(handle)
     if kind is late_bound.scalar:
         handle = handles.wrap(handle._value)
@@ -151,7 +148,7 @@ def get(handle: Any, array: Any, key: Any) -> Any:
     readonly = rare is not None and rare.readonly
     if readonly and array.flags.writeable:
         array = array.view()
-        array.flags.writeable = False  # of which NumPy makes records that can't be written, either
+        array.flags.writeable = False  # so that records from it are read-only, too
     found = array[key]
     if type(found) is onp.ndarray:
         view = object.__new__(late_bound.ndarray)
@@ -167,12 +164,12 @@ def get(handle: Any, array: Any, key: Any) -> Any:
         and found.flags.writeable
         and (own := writes.buffer(handle)) is not None
     ):
-        return own[key]  # a record can be written, and is part of this array only
+        return own[key]  # a record is writeable: take it from a buffer that no other array shares
     return _scalar(array, found)
 
 
 def _scalar(array: Any, found: Any) -> Any:
-    """An element of a host array; an object, a string, a date is NumPy's own."""
+    """Return an element of a host array as a scalar; objects, strings and dates unchanged."""
     if not dtypes.on_devices(array.dtype):
         return found
     value, handle = _new(Value), _new(late_bound.scalar)
@@ -182,7 +179,7 @@ def _scalar(array: Any, found: Any) -> Any:
 
 
 def put(handle: Any, key: Any, new: Any, plain: bool) -> bool:
-    """`handle[key] = new` by NumPy; False if that can't be."""
+    """Write `handle[key] = new` by NumPy; return False if it needs the slow path."""
     if type(new) is late_bound.symbol:
         return False
     if not (_fixed(key) or _names_fields(handle, key)):
@@ -195,7 +192,7 @@ def put(handle: Any, key: Any, new: Any, plain: bool) -> bool:
             return False
         if isinstance(new, Handle) and (
             target.dtype.char != "O" or element(key, target.shape) is None
-        ):  # an object is kept as it is
+        ):  # one element of an object array holds the array itself
             new = _asked(new)
         try:
             if plain:
@@ -205,13 +202,14 @@ def put(handle: Any, key: Any, new: Any, plain: bool) -> bool:
         except ValueError as error:
             if not str(error).startswith("object __array__ method not producing an array"):
                 raise
-            writes.assign(target, key, array_like.asked(new))  # it gives an array of ours
+            writes.assign(target, key, array_like.asked(new))  # `__array__` returned one of ours
     return True
 
 
 def _asked(new: Handle) -> Any:
-    """The elements of an array; of a scalar NumPy's scalar, which NumPy checks, where it casts
-    arrays.
+    """Return the elements of an array, and NumPy's scalar for a scalar.
+
+    NumPy checks that an assigned scalar fits the dtype; arrays are only cast.
     """
     found = (
         host_payload(handles.read(new)) if (live := handles.current_array(new)) is None else live
@@ -220,12 +218,13 @@ def _asked(new: Handle) -> Any:
 
 
 _SMALL = 4096
-"""Elements up to which arrays on XLA are read and written on the host through advanced keys."""
+"""Maximum elements of arrays on XLA that are read and written on the host by advanced keys."""
 
 
 def _small(handle: Any) -> Any:
-    """The elements of a small array on XLA or of a view of one, if the host can read them as they
-    are, and the device; else None.
+    """Return the elements of a small array on XLA's CPU, or of a view of one, and its device.
+
+    None for other arrays, and in a mode in which operators are recorded, traced or observed.
     """
     mode = modes.current()
     if not mode.is_default or mode.audit is not None:
@@ -243,13 +242,13 @@ def _small(handle: Any) -> Any:
 
 
 def _seen(handle: Handle, root: onp.ndarray[Any, Any]) -> Any:
-    """What a handle means, given what its root does."""
+    """Return the part of a root's array that a handle views."""
     view = handle._view
     return root if view is None else view.lens.on_host(_seen(view.parent, root))
 
 
 def _small_key(key: Any) -> Any:
-    """An advanced key as NumPy takes it; None if arrays in it are not small."""
+    """Return an advanced key for NumPy; None if arrays in it are not small."""
     if type(key) is tuple:
         parts = tuple([_small_part(k) for k in key])
         return (
@@ -261,9 +260,7 @@ def _small_key(key: Any) -> Any:
 
 
 def _small_part(part: Any) -> Any:
-    """An array of an advanced key on the host, and what is no array as it is; None for a symbol,
-    and for an array that is not small.
-    """
+    """Return an item of an advanced key for NumPy; None for symbols and larger arrays."""
     if type(part) is late_bound.symbol:
         return None
     if not isinstance(part, Handle):
@@ -273,14 +270,15 @@ def _small_part(part: Any) -> Any:
 
 
 def get_small(handle: Any, key: Any, raveled: bool = False) -> Any:
-    """`handle[key]`, or that of its `ravel()`, of a small array on XLA, a copy there; None for what
-    is left to the general way.
+    """Return `handle[key]`, or `handle.ravel()[key]`, of a small array on XLA, as a copy there.
+
+    None if it needs the slow path.
     """
     if (small := _small(handle)) is None or (given := _small_key(key)) is None:
         return None
     array, device = small
     if not dtypes.on_devices(array.dtype):
-        return None  # a view of the bytes
+        return None  # a view of the bytes as a dtype that XLA lacks
     if raveled:
         array = array.reshape(-1)
     found = get(handles.wrap(Value(array)), array, given)
@@ -291,7 +289,7 @@ def get_small(handle: Any, key: Any, raveled: bool = False) -> Any:
 
 
 def put_small(handle: Any, key: Any, new: Any) -> bool:
-    """`handle[key] = new` of a small array on XLA that is no view; False if that can't be."""
+    """Write `handle[key] = new` into a small array on XLA that is no view; False for others."""
     if handle._view is not None:
         return False
     with writes.updating:
@@ -300,7 +298,7 @@ def put_small(handle: Any, key: Any, new: Any) -> bool:
         array, device = small
         if (
             type(given) is onp.ndarray and given.dtype.kind in "biu" and type(new) in SCALARS
-        ):  # what is most frequent
+        ):  # the most frequent case
             written = array.copy()
             written[given] = new
         else:

@@ -1,7 +1,7 @@
-"""Lenses: the ways in which NumPy's views look at a base, each a `get` and a `put` operator.
+"""Lenses: the kinds of NumPy's views, each with an operator `get` and an operator `put`.
 
-What is a view and what a copy, which shape it has and which error is raised, NumPy decides itself,
-on the handle's layout (see `dispatch.layout`).
+NumPy decides itself, on the handle's layout (`dispatch.handles.layout`), if a result is a view or a
+copy, its shape, and the error to raise.
 """
 
 from collections.abc import Callable
@@ -27,8 +27,9 @@ Look = Callable[[Array, Attrs, tuple[int, ...]], Array]
 
 
 class Lens:
-    """`get(base, *operands)` and `put(base, new, *operands)`, and `look(array, attrs, operands)`:
-    NumPy's own view.
+    """Lens of a view: the operators `get(base, *operands)` and `put(base, new, *operands)`.
+
+    `look(array, attrs, operands)` returns NumPy's view of a NumPy array.
     """
 
     __slots__ = ("attrs", "get", "look", "operands", "put")
@@ -39,36 +40,37 @@ class Lens:
         self.get, self.put, self.attrs, self.look, self.operands = get, put, attrs, look, operands
 
     def on_host(self, array: Array) -> Array:
-        """The part of a NumPy array that the lens looks at, as a view."""
+        """Return NumPy's view of a NumPy array through the lens."""
         return self.look(array, self.attrs, self.operands)
 
     def same(self, other: "Lens") -> bool:
-        """Whether both look at the same part in the same way."""
+        """True if both lenses select the same part in the same way."""
         return (
             self.get is other.get and self.attrs == other.attrs and self.operands == other.operands
         )
 
 
 def view(parent: Handle, lens: LensLike) -> Any:
-    """A handle that looks at the parent through the lens, of the parent's class."""
+    """Return a view of the parent through a lens, of the parent's class."""
     if type(parent) is late_bound.ndarray:
         return plain_view(parent, lens)
-    if type(parent) is late_bound.scalar:  # nothing looks at a scalar
+    if type(parent) is late_bound.scalar:  # scalars are not viewed: view a new array instead
         parent = handles.wrap(parent._value)
     return inherit(plain_view(parent, lens), parent)
 
 
 def cached_view(parent: Handle, lens: Lens) -> Any:
-    """`view`, for a public function that returns it (see `apply.apply_cached`).
+    """Return `view(parent, lens)` as the last step of a public function, and let calls skip it.
 
-    It says by this that nothing of the array has decided on the lens but its class, dtype and
-    shape, and that it lies in C order.
+    The function promises that its lens depends on the array only through class, dtype and shape,
+    and that the array lies in C order. Later calls with such arrays don't run it (see
+    `apply.apply_cached`).
     """
     return fast_path.cache_view(parent, lens, view(parent, lens))
 
 
 def plain_view(parent: Handle, lens: LensLike) -> Any:
-    """The same as a plain array, whatever class of arrays the parent is of."""
+    """Return a view of the parent through a lens as a plain array, whatever the parent's class."""
     handle = object.__new__(
         late_bound.ndarray if type(parent) is not late_bound.symbol else late_bound.symbol
     )
@@ -82,21 +84,22 @@ def plain_view(parent: Handle, lens: LensLike) -> Any:
         handle._extra = Extra()
         handle._extra.readonly = True
     if modes.current().recording:
-        handles.read(handle)  # a view belongs to the graph from where it is made
+        handles.read(handle)  # record the view here, not at its first use
     return handle
 
 
 DEEPEST = 32
-"""Views in a chain, as in a loop over `a = a[1:]`, from which on it is replaced by one or two
-lenses: each read and write walks the chain.
+"""Depth of a chain of views, as in a loop over `a = a[1:]`, above which it is shortened.
+
+Each read and write walks the chain; one or two lenses replace it.
 """
 
 
 def shorten(view: Handle) -> None:
-    """Let a view look at its root through at most two lenses, if both have elements of one dtype.
+    """Replace the chain of a view by at most two lenses on its root.
 
-    The root's axes are brought into the order of its memory first, where `strided` counts. A chain
-    with views of another dtype in it, or of lengths that are not known, stays as it is.
+    `strided` counts in C order, so a transpose may come first. A chain with views of another dtype,
+    or with unknown lengths, stays unchanged.
     """
     looking: Any = view._view
     root = looking.root
@@ -135,56 +138,56 @@ def _address(array: Array) -> int:
 
 @operator("_npi_index_get", order="K", pattern="injective", scalars=True)
 def index_get(xp: Any, a: Any, *starts: Any, spec: Any) -> Any:
-    """The part of `a` that a basic index covers; start positions are operands.
+    """Return the part of `a` that a basic index selects; start positions are operands.
 
     Parameters
     ----------
     *starts : int
-        Where each slice begins, and integers of the index.
+        Start positions of slices, and integers of the index.
     spec : tuple
-        What the index does with each axis.
+        Effect of the index on each axis.
     """
     return xp.index_get(a, starts, spec)
 
 
 def as_written(types: tuple[Type, ...], attrs: Any) -> Resolution:
-    """What is written gets the dtype of what it is written into."""
+    """Type rule of writes: the new values are cast to the dtype of the first operand."""
     return [None, types[0], *[strong(t) for t in types[2:]]], types[0]  # type: ignore[list-item]
 
 
 @operator("_npi_index_put", order="K", pattern="injective", rule=as_written)
 def _index_put(xp: Any, a: Any, new: Any, *starts: Any, spec: Any) -> Any:
-    """`a` with the part that a basic index covers replaced.
+    """Return `a` with the part that a basic index selects replaced.
 
     Parameters
     ----------
     *starts : int
-        Where each slice begins, and integers of the index.
+        Start positions of slices, and integers of the index.
     spec : tuple
-        What the index does with each axis.
+        Effect of the index on each axis.
     """
     return xp.index_put(a, new, starts, spec)
 
 
 def plain(array: Any) -> Any:
-    """The array itself; of an instance of a subclass, a view that is a plain array."""
+    """Return an array as a plain array: itself, or a plain view of an instance of a subclass."""
     return plain_view(array, whole(array)) if is_subclass(type(array)) else array
 
 
 def inheriting(copied: Any, source: Any) -> Any:
-    """What was copied from an array, of its class: as in NumPy, a view of a plain array."""
+    """Return a copy as an instance of the class of `source`: as in NumPy, a view of the copy."""
     return (
         inherit(plain_view(copied, whole(copied)), source) if is_subclass(type(source)) else copied
     )
 
 
 def whole(array: Any) -> Lens:
-    """The lens of all that there is of an array."""
+    """Return the lens of a whole array, `a[...]`."""
     return index((), ((FULL,),) * len(array.shape))
 
 
 def index(starts: tuple[Any, ...], spec: tuple[tuple[int, ...], ...]) -> Lens:
-    """The lens of a basic index: `spec` says what it does with each axis, `starts` where."""
+    """Return the lens of a basic index, with its effect on each axis and its start positions."""
     return Lens(index_get, _index_put, (spec,), _look_at_index, starts)
 
 
@@ -198,31 +201,31 @@ def _look_at_index(array: Array, attrs: Attrs, starts: tuple[int, ...]) -> Array
 
 @operator("_npi_transpose", order="K", pattern="injective")
 def _transpose(xp: Any, a: Any, *, axes: Any = None) -> Any:
-    """Axes in another order."""
+    """Permute the axes."""
     return xp.transpose(a, axes)
 
 
 @operator("_npi_transpose_put", order="K", pattern="injective")
 def _transpose_put(xp: Any, a: Any, new: Any, *, axes: Any = None) -> Any:
-    """The array whose transpose is `new`."""
+    """Return the array whose transpose is `new`."""
     return xp.transpose(new, None if axes is None else tuple(onp.argsort(axes)))
 
 
 @operator("_npi_reshape", order="K", pattern="injective")
 def _reshape(xp: Any, a: Any, *, shape: Any) -> Any:
-    """The elements in C order, in another shape."""
+    """Reshape in C order."""
     return xp.reshape(a, shape)
 
 
 @operator("_npi_reshape_put", order="K", pattern="injective")
 def _reshape_put(xp: Any, a: Any, new: Any, *, shape: Any) -> Any:
-    """The array of the shape of `a` whose elements are those of `new`."""
+    """Return the elements of `new` in the shape of `a`."""
     return xp.shaped_back(new, a.shape)
 
 
 @operator("_npi_diagonal", order="K", pattern="injective")
 def _diagonal(xp: Any, a: Any, *, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """The diagonal over two axes, as the last axis."""
+    """Return the diagonal over two axes, as the last axis."""
     return xp.diagonal(a, offset, axis1, axis2)
 
 
@@ -230,7 +233,7 @@ def _diagonal(xp: Any, a: Any, *, offset: int = 0, axis1: int = 0, axis2: int = 
 def _diagonal_put(
     xp: Any, a: Any, new: Any, *, offset: int = 0, axis1: int = 0, axis2: int = 1
 ) -> Any:
-    """`a` with the diagonal over two axes replaced."""
+    """Return `a` with the diagonal over two axes replaced."""
     axis1, axis2 = axis1 % a.ndim, axis2 % a.ndim
     length = new.shape[-1]
     rest = [i for i in range(a.ndim) if i not in (axis1, axis2)]
@@ -243,25 +246,25 @@ def _diagonal_put(
 
 @operator("_npi_real", pattern="elementwise")
 def _real(xp: Any, a: Any) -> Any:
-    """The real part."""
+    """Return the real part."""
     return xp.real(a)
 
 
 @operator("_npi_real_put", pattern="broadcast")
 def _real_put(xp: Any, a: Any, new: Any) -> Any:
-    """`a` with its real part replaced."""
+    """Return `a` with its real part replaced."""
     return xp.set_real(a, new)
 
 
 @operator("_npi_imag", pattern="elementwise")
 def _imag(xp: Any, a: Any) -> Any:
-    """The imaginary part."""
+    """Return the imaginary part."""
     return xp.imag(a)
 
 
 @operator("_npi_imag_put", pattern="broadcast")
 def _imag_put(xp: Any, a: Any, new: Any) -> Any:
-    """`a` with its imaginary part replaced."""
+    """Return `a` with its imaginary part replaced."""
     return xp.set_imag(a, new)
 
 
@@ -269,7 +272,7 @@ def _imag_put(xp: Any, a: Any, new: Any) -> Any:
     "_npi_view", order="K", pattern="injective", rule=lambda types, attrs: ([None], attrs["dtype"])
 )
 def _view(xp: Any, a: Any, *, dtype: Any) -> Any:
-    """The bytes along the last axis read as elements of another dtype."""
+    """Read the bytes along the last axis as elements of another dtype."""
     return xp.reinterpret(a, dtype)
 
 
@@ -280,27 +283,26 @@ def _view(xp: Any, a: Any, *, dtype: Any) -> Any:
     rule=lambda types, attrs: ([None, attrs["dtype"]], types[0]),
 )
 def _view_put(xp: Any, a: Any, new: Any, *, dtype: Any) -> Any:
-    """`new`, whose elements have another dtype, as memory of the dtype of `a`."""
+    """Read the bytes of `new` as elements of the dtype of `a`."""
     return xp.reinterpret(new, a.dtype)
 
 
 @operator("_npi_broadcast_to", order="K", pattern="broadcast")
 def _broadcast_to(xp: Any, a: Any, *, shape: Any) -> Any:
-    """The array repeated to a larger shape."""
+    """Broadcast to a larger shape."""
     return xp.broadcast_to(a, shape)
 
 
 @operator("_npi_as_strided", order="K", pattern="injective")
 def _as_strided(xp: Any, a: Any, *, shape: Any, strides: Any, offset: Any) -> Any:
-    """The elements at `offset + index @ strides` of the array in C order, strides counted in
-    elements.
+    """Return the elements at `offset + index @ strides` of the array in C order.
 
     Parameters
     ----------
     strides : tuple of int
         Distance to the next element along each axis, in elements.
     offset : int
-        Where the first element is.
+        Position of the first element.
     """
     if 0 in shape:
         return xp.zeros(shape, a.dtype)
@@ -309,14 +311,14 @@ def _as_strided(xp: Any, a: Any, *, shape: Any, strides: Any, offset: Any) -> An
 
 @operator("_npi_as_strided_put", order="K", pattern="injective")
 def _as_strided_put(xp: Any, a: Any, new: Any, *, shape: Any, strides: Any, offset: Any) -> Any:
-    """`a` with the elements at `offset + index @ strides` replaced.
+    """Return `a` with the elements at `offset + index @ strides` replaced.
 
     Parameters
     ----------
     strides : tuple of int
         Distance to the next element along each axis, in elements.
     offset : int
-        Where the first element is.
+        Position of the first element.
     """
     if xp.name != "numpy" and overlapping(shape, strides):
         raise NotImplementedError(
@@ -340,7 +342,7 @@ def _places(xp: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: i
 
 
 def overlapping(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
-    """Whether elements may share memory, where strides are counted in elements."""
+    """True if elements of such an array may share memory; strides are counted in elements."""
     reach = 0
     for stride, length in sorted(
         (abs(s), n) for s, n in zip(strides, shape, strict=True) if n != 1
@@ -352,7 +354,7 @@ def overlapping(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
 
 
 def strided(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Lens:
-    """The lens of `as_strided` on an array in C order."""
+    """Return the lens of `as_strided` on an array in C order."""
     return Lens(_as_strided, _as_strided_put, (shape, strides, offset), _look_strided)
 
 
@@ -364,7 +366,7 @@ def _look_strided(array: Array, attrs: Attrs, _: tuple[int, ...]) -> Array:
 
 
 def transpose(axes: tuple[int, ...] | None) -> Lens:
-    """The lens of `transpose`."""
+    """Return the lens of `transpose`."""
     return Lens(_transpose, _transpose_put, (axes,), lambda a, attrs, _: a.transpose(attrs[0]))
 
 
@@ -372,12 +374,12 @@ reversed_axes = transpose(None)
 
 
 def reshape(shape: tuple[int, ...]) -> Lens:
-    """The lens of a reshape that NumPy can do without copying."""
+    """Return the lens of a reshape that NumPy does without a copy."""
     return Lens(_reshape, _reshape_put, (shape,), lambda a, attrs, _: a.reshape(attrs[0]))
 
 
 def diagonal(offset: int, axis1: int, axis2: int) -> Lens:
-    """The lens of `diagonal`."""
+    """Return the lens of `diagonal`."""
     return Lens(_diagonal, _diagonal_put, (offset, axis1, axis2), _look_at_diagonal)
 
 
@@ -385,7 +387,7 @@ def _look_at_diagonal(array: Array, attrs: Attrs, _: tuple[int, ...]) -> Array:
     found = array.diagonal(*attrs)
     found.flags.writeable = (
         array.flags.writeable
-    )  # (NumPy's diagonal is read-only; whether ours is, its handle says)
+    )  # NumPy's diagonal is read-only; the handle of ours has its own flag
     return found
 
 
@@ -394,17 +396,17 @@ imag = Lens(_imag, _imag_put, (), lambda a, *_: a.imag)
 
 
 def reinterpreted(dtype: onp.dtype[Any]) -> Lens:
-    """The lens of `view(dtype)`."""
+    """Return the lens of `view(dtype)`."""
     return Lens(_view, _view_put, (dtype,), lambda a, attrs, _: a.view(attrs[0]))
 
 
 def broadcast_to(shape: tuple[int, ...]) -> Lens:
-    """The lens of `broadcast_to`, which only reads."""
+    """Return the lens of `broadcast_to`, which is read-only."""
     return Lens(_broadcast_to, None, (shape,), lambda a, attrs, _: onp.broadcast_to(a, attrs[0]))
 
 
 def reshaped(handle: Handle, shape: tuple[int, ...]) -> Any:
-    """`handle.reshape(shape)` in C order: a view where NumPy gives one, else a copy.
+    """Return `handle.reshape(shape)` in C order: a view if NumPy returns one, else a copy.
 
     `shape` may contain one -1.
     """
@@ -418,7 +420,7 @@ def reshaped(handle: Handle, shape: tuple[int, ...]) -> Any:
     ):
         copy = apply(
             _reshape, (handle,), (final,)
-        )  # whether NumPy would give a view is not known: it can't be written
+        )  # read-only, since it is not known if NumPy would return a view
         extra(copy).readonly = True
         return copy
     if (
@@ -438,7 +440,7 @@ def reshaped(handle: Handle, shape: tuple[int, ...]) -> Any:
 
 
 def _complete(old: tuple[int, ...], new: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The new shape with -1 filled in; None where it does not fit (NumPy will say how)."""
+    """Return the new shape with -1 filled in; None if it does not fit, for which NumPy raises."""
     size = 1
     for n in old:
         size *= n

@@ -1,9 +1,9 @@
-"""The parser of keys: what `a[key]` says of each axis, which every reader and writer begins with.
+"""Parser of keys: the items of `a[key]` by axis, for all readers and writers.
 
     parse((4, 5, 6), (2, ..., None, [0, 1]))
     INTEGER 2, SLICE of the whole axis 1, NEWAXIS, ARRAY [0, 1]
 
-Keys of one int, and keys that NumPy itself takes of arrays on the host, are recognised before.
+Keys of one int, and keys that NumPy handles for arrays on the host, don't come here.
 """
 
 import operator as python
@@ -37,13 +37,13 @@ class Item(NamedTuple):
     Attributes
     ----------
     kind : Kind
-        What it is.
+        Kind of the item.
     value : object
-        The slice, the int (or number that is known when a compiled function runs), or the array.
+        The slice, the int or traced number, or the array.
     axis : int
-        The axis of the array that it is about, or the first of them.
+        First axis of the array that it consumes.
     axes : int
-        How many axes it consumes.
+        Number of axes that it consumes.
     """
 
     kind: Kind
@@ -53,16 +53,16 @@ class Item(NamedTuple):
 
 
 class ParsedKey(NamedTuple):
-    """A key, item by item.
+    """Parsed key.
 
     Attributes
     ----------
     items : list of Item
-        They consume all axes of the array.
+        Items, which together consume all axes of the array.
     is_basic : bool
-        True if there are no arrays: the key gives a view.
+        True if there are no arrays, so that the key selects a view.
     is_element : bool
-        True if NumPy gives a scalar: an int for each axis, and no ellipsis.
+        True if NumPy returns a scalar: an int for each axis, and no ellipsis.
     """
 
     items: list[Item]
@@ -71,7 +71,7 @@ class ParsedKey(NamedTuple):
 
 
 def is_int(item: Any) -> bool:
-    """Return True for an item that is an int, or a scalar that is one and whose value is known."""
+    """Return True for an int, an object with `__index__`, or an integer scalar with known value."""
     if isinstance(item, Handle):
         return (
             type(item) is late_bound.scalar
@@ -84,7 +84,7 @@ def is_int(item: Any) -> bool:
 
 
 def is_mask(item: Any) -> bool:
-    """Return True for an array of bools of ours that has axes."""
+    """Return True for an npcompat array of bools with at least one axis."""
     return (
         isinstance(item, Handle)
         and getattr(item, "dtype", None) == onp.bool_
@@ -93,7 +93,7 @@ def is_mask(item: Any) -> bool:
 
 
 def _kind_of(item: Any) -> Kind | None:
-    """The kind of an item that is no array; None for an array."""
+    """Return the kind of an item that is no array; None for an array."""
     if item is None:
         return Kind.NEWAXIS
     if type(item) is slice:
@@ -104,19 +104,19 @@ def _kind_of(item: Any) -> Kind | None:
 
 
 def has_arrays(key: Any) -> bool:
-    """Return True if a key has an item that is no basic one: it reads a copy."""
+    """Return True for advanced keys, which have an item that is no basic one."""
     if type(key) is not tuple:
         return key is not Ellipsis and _kind_of(key) is None
     return any([item is not Ellipsis and _kind_of(item) is None for item in key])
 
 
 def parse(shape: Sequence[int], key: Any) -> ParsedKey:
-    """Parse a key of an array of a shape.
+    """Parse a key of an array of this shape.
 
     Raises
     ------
     IndexError
-        NumPy's, if the key has too many items or what no key can have.
+        NumPy's error, if the key has too many items, or an item that no key can have.
     """
     given = tuple(key) if isinstance(key, tuple) else (key,)
     kinds: list[Kind | None] = []
@@ -163,9 +163,9 @@ def parse(shape: Sequence[int], key: Any) -> ParsedKey:
 
 
 def _as_array(item: Any) -> Any:
-    """An item that is no basic one as an array: ours, or NumPy's where its elements are known."""
+    """Return an advanced item as an array: npcompat's, or NumPy's if it is no array or known."""
     if is_mask(item) and any([type(n) is int and n == 0 for n in item.shape]):
-        # what it selects is known, in a compiled function, too
+        # an empty mask selects nothing, whatever its values
         item = onp.zeros(item.shape, onp.bool_)
     elif isinstance(item, Handle) and modes.current().trace is not None and handles.is_known(item):
         item = handles.to_host(item)
@@ -184,7 +184,7 @@ def _as_array(item: Any) -> Any:
 
 
 def position(item: Item, shape: Sequence[int], key: Any) -> Any:
-    """The position that an int means, counted from 0."""
+    """Return the position of an integer item, counted from 0."""
     size = shape[item.axis]
     if type(item.value) is NumberArgument:
         return item.value.within(size)
@@ -195,7 +195,7 @@ def position(item: Item, shape: Sequence[int], key: Any) -> Any:
 
 
 def numpy_error(shape: Sequence[int], key: Any) -> Exception:
-    """The error that NumPy raises for the key."""
+    """Return the error that NumPy raises for the key."""
     try:
         onp.broadcast_to(onp.zeros(()), shape)[key]
     except Exception as error:

@@ -1,9 +1,9 @@
 """The Python door of the C fast path, and the switch of all fast paths.
 
-Without the C part (`_native.c`) every call takes the slow path, which is Python, with the same
-results. `NPCOMPAT_NATIVE=0` leaves it out where it was built. `NPCOMPAT_FAST` names the fast paths
-to take, to find out which of them a fault lies in: `all`, `none`, or some of `index`, `calls` and
-`draws`, separated by commas. docs/ways.md lists them.
+Without the C part (`_native.c`) every call takes the slow path in Python, with the same results.
+`NPCOMPAT_NATIVE=0` disables the C part. `NPCOMPAT_FAST` enables only the fast paths that it names,
+to find the one with a fault: `all`, `none`, or some of `index`, `calls` and `draws`, separated by
+commas. docs/ways.md lists them.
 """
 
 import os
@@ -22,7 +22,7 @@ draws.
 
 
 def _chosen() -> frozenset[str]:
-    """The fast paths that `NPCOMPAT_FAST` asks for."""
+    """Return the fast paths that `NPCOMPAT_FAST` enables."""
     text = os.environ.get("NPCOMPAT_FAST", "all")
     if text in ("all", "none"):
         return frozenset(KINDS if text == "all" else ())
@@ -35,9 +35,9 @@ def _chosen() -> frozenset[str]:
 
 
 enabled = _chosen()
-"""Fast paths that are taken, where they are there."""
+"""Fast paths that are enabled."""
 native: Any = None
-"""The compiled module; None where it was not built, or is not wanted."""
+"""The compiled module; None if it was not built, or is disabled."""
 missing = ""
 """Reason why the compiled module is not used; empty if it is."""
 
@@ -48,14 +48,14 @@ elif enabled.isdisjoint(("index", "calls")):
 else:
     try:
         from npcompat._internal.native import _native as native
-    except ImportError as error:  # nothing compiled it
+    except ImportError as error:  # it was not built
         missing = f"it could not be imported: {error}"
 
 
 class _Buffered:
     """Base class of arrays with the buffer protocol, which Python calls from 3.12 on.
 
-    Where the C part is there, its class is taken, for 3.11 too.
+    The C part has a class of its own, which works in 3.11, too.
     """
 
     __slots__ = ()
@@ -71,7 +71,7 @@ else:
 has_buffers = native is not None or sys.version_info >= (3, 12)
 """True if arrays have the buffer protocol."""
 late_bound_export: list[Callable[[Any], Any]] = []
-"""The function that gives the memory of an array, filled by `wiring`."""
+"""Holds the function that returns the memory of an array; `wiring` fills it in."""
 
 
 def export(array: Any) -> Any:
@@ -80,7 +80,7 @@ def export(array: Any) -> Any:
 
 
 class _Function:
-    """A function of Python's, which is called the whole way."""
+    """Wrapper of a Python function without a fast path; stands in for the C class."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -89,32 +89,32 @@ class _Function:
         return self._function(*args, **kwargs)
 
     def _short(self, op: Any, only_on_host: bool = False) -> None:
-        """Say nothing: there is no short way."""
+        """Do nothing, as there is no fast path to set up."""
 
 
 _calls = native if "calls" in enabled else None
 """The compiled module, for calls of operators and compiled functions."""
 Function: Any = _Function if _calls is None else _calls.Function
-"""What holds a function of a module, and is called as it."""
+"""Class of callables that wrap a public function, and have a fast path for it."""
 
 
 _INTO_TEMPORARIES = (onp.add, onp.subtract, onp.multiply, onp.divide)
-"""What may be written into an operand that nobody holds: `a * b + c` needs one new array."""
+"""Ufuncs that may write into an operand which is a temporary: `a * b + c` needs one new array."""
 
 
 def connect(**named: Any) -> None:
-    """Tell the compiled module what it has to know of the Python modules."""
+    """Hand classes, functions and constants of Python modules to the compiled module."""
     if native is not None:
         native.connect(**named)
 
 
 def use_only_programs(flag: bool) -> None:
-    """Let operators run by their programs only: NumPy's own functions know no autocast policy."""
+    """Let operators run by their programs only: NumPy's functions ignore the autocast policy."""
     connect(only_programs=flag)
 
 
 def apply(whole: Callable[..., Any]) -> Callable[..., Any]:
-    """The function that applies operators, of the one that does it the whole way."""
+    """Return the function that applies operators: C's, or the slow path `whole`."""
     if _calls is None:
         return whole
     found: Callable[..., Any] = _calls.apply
@@ -122,9 +122,7 @@ def apply(whole: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def apply_cached(apply: Callable[..., Any], only_on_host: bool = False) -> Callable[..., Any]:
-    """What applies an operator for a function that does so for every call alike; without the short
-    way, what applies operators.
-    """
+    """Return the function that applies an operator and caches the call; `apply` without C."""
     if _calls is None:
         return apply
     found: Callable[..., Any] = _calls.apply_cached_on_host if only_on_host else _calls.apply_cached
@@ -132,27 +130,26 @@ def apply_cached(apply: Callable[..., Any], only_on_host: bool = False) -> Calla
 
 
 def call_cached(method: Kind) -> Kind:
-    """Make a method one whose calls are remembered, where it says so."""
+    """Wrap a method in a call cache, which `apply_cached` and `cache_view` fill."""
     return method if _calls is None else _calls.Method("call", method)
 
 
 def cache_view(parent: Any, lens: Any, view: Any) -> Any:
-    """Say of a view, as a function returns it, that arrays alike are seen through its lens."""
+    """Return a view, and cache its lens for calls with equal arrays."""
     return view if _calls is None else _calls.cache_view(parent, lens, view)
 
 
 def rerun(program: Any, args: tuple[Any, ...], types: tuple[Any, ...]) -> Any:
-    """What a traced program makes of arguments of the types of an earlier call, if that can be told
-    at once; else None.
+    """Run a traced program on arguments whose avals are the objects of an earlier call.
 
-    That is a tuple of all its results; or what the function returns, if it is one array or scalar,
-    when all else is done.
+    Return None if that is not possible here. Return the function's result if it is one array or
+    scalar and nothing is left to do; else the tuple of all results of the program.
     """
     return None if _calls is None else _calls.rerun(program, args, types)
 
 
 def _guards_hold(guards: tuple[Any, ...]) -> bool:
-    """Return True if everything is as guards say."""
+    """Return True if all guards hold; the C part has the same function."""
     return all(map(_holds, guards))
 
 
@@ -175,7 +172,7 @@ _NOTHING = object()
 
 
 def _is_as_before(now: Any, before: Any) -> bool:
-    """Return True for the same object, and for a plain value that equals it."""
+    """Return True for the same object, and for an equal plain value of the same class."""
     if now is before:
         return True
     if type(now) is not type(before):
@@ -192,7 +189,7 @@ def _is_as_before(now: Any, before: Any) -> bool:
 def _profiled(
     function: Callable[[], Any], classify: Callable[[Any], bool], visit: Callable[[Any], None]
 ) -> Any:
-    """Call a function, and see the calls of Python functions within."""
+    """Call a function, and visit the frames of Python functions that it calls."""
     verdicts: dict[Any, bool] = {}
 
     def seen(frame: Any, event: str, _: Any) -> None:
@@ -218,29 +215,25 @@ profiled: Callable[..., Any] = _profiled if native is None else native.profiled
 
 
 def dont_cache() -> None:
-    """Say of the call of a remembering function that it is not to be remembered: it warns, and
-    calls alike have to.
-    """
+    """Exclude the running call of a caching function from its cache, so it warns each time."""
     if _calls is not None:
         _calls.dont_cache()
 
 
 def copying(method: Kind) -> Kind:
-    """Make a method one that copies."""
+    """Wrap a method that returns a copy in its fast path."""
     return method if _calls is None else _calls.Method("copy", method)
 
 
 def answer_attributes(kind: type) -> None:
-    """Let the properties `shape` and `dtype` of a class of arrays be answered in C where they
-    can.
-    """
+    """Replace the properties `shape` and `dtype` of a class of arrays by C descriptors."""
     if _calls is not None:
         for name in ("shape", "dtype"):
             setattr(kind, name, _calls.Attribute(kind.__dict__[name], name == "dtype"))
 
 
 def as_property(member: Any) -> Any:
-    """Return the property that a member of a class stands for; another member as it is."""
+    """Return the property that a C descriptor wraps; other members of a class unchanged."""
     return member.__wrapped__ if native is not None and type(member) is native.Attribute else member
 
 
@@ -251,11 +244,11 @@ def method(
     only_on_host: bool = False,
     exponents: tuple[tuple[float, Any, int], ...] = (),
 ) -> Callable[[Callable[..., Any]], Any]:
-    """Make the decorated function, which does it the whole way, a special method of arrays.
+    """Make the decorated function, the slow path, a special method of arrays with a fast path.
 
-    `infix` is what Python has for it, which NumPy's scalars answer. With `only_on_host`, the
-    function checks what NumPy's checks itself on the host. `exponents` are those with operators of
-    their own, for dtypes from a number of NumPy's on.
+    `infix` is Python's operator, which is applied to NumPy's scalars. `only_on_host` restricts the
+    fast path to the host, where NumPy makes the function's checks itself. `exponents` are tuples
+    (exponent, operator, first type number of NumPy): powers with operators of their own.
     """
     taken = native is not None and ("index" if kind in ("get", "set") else "calls") in enabled
     elides = op is not None and op.ufunc in _INTO_TEMPORARIES

@@ -1,1 +1,1 @@
-"""Audit and profile: observers of what runs."""
+"""Audit and profile: observers of running operators and programs."""

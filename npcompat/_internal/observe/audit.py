@@ -1,9 +1,9 @@
 """Audit of hidden costs: `with npx.audit() as found: ...`.
 
-An audit finds copies, casts, transfers, compilations, and reads that wait for values. The code that
-does one of these asks the mode for an audit, and hands it the work to be done. The audit looks up
-the user's line, and does the work with a clock. It sees casts as an observer of operators; JAX
-reports compilations (`on_compile`).
+An audit finds copies, casts, transfers, compilations, and reads that wait for values. Code with
+such a cost looks for an audit in the mode, and hands it the work as a function. The audit looks up
+the user's line, and measures the work. It finds casts as an observer of operators; JAX reports
+compilations (`on_compile`).
 """
 
 import time
@@ -56,9 +56,9 @@ class Event:
 
 
 class Events(list[Event]):
-    """List of events in the order in which they happened.
+    """List of events in order of time.
 
-    It prints as a table, in which equal events are one row.
+    It prints as a table in which equal events share a row.
     """
 
     def __str__(self) -> str:
@@ -108,7 +108,7 @@ class Audit(Observer):
     def record_event(
         self, kind: str, what: str, array: Any, make: Callable[[], _T], asked: bool = False
     ) -> _T:
-        """Do some work with an array, and record it as an event."""
+        """Call `make`, which works on an array, and record it as an event."""
         place = _Place()
         return self._done(Event(kind, what, place.call, place.location, asked=asked), array, make)
 
@@ -144,7 +144,7 @@ class Audit(Observer):
         return self._done(event, max(arrays, key=lambda a: a.nbytes), make) if arrays else make()
 
     def compiling(self, entry: Compilation) -> None:
-        """Note what is about to be compiled; the event follows when it is, with its time."""
+        """Note a compilation that begins; the event, with its time, follows in `compiled`."""
         place = _Place()
         if not _makes_arrays(entry):
             self._check(Event("compilation", _described(entry), place.call, place.location))
@@ -157,8 +157,8 @@ class Audit(Observer):
         """
         place = _Place()
         entry = next((e for e in self._logged if e.name == name), None)
-        # Programs that make arrays are compiled when calls of a kind repeat, whenever that is: no
-        # warm-up is long enough to compile them all.
+        # Programs that make arrays are compiled after some equal calls, so no warm-up compiles them
+        # all.
         asked = entry is not None and _makes_arrays(entry)
         what = f"{short_name(name)}, no operator" if entry is None else _described(entry)
         event = Event("compilation", what, place.call, place.location, 0, seconds, asked)
@@ -200,7 +200,7 @@ class Audit(Observer):
             not any(map(_is_array, payloads))
             or len({p.dtype for p in payloads if hasattr(p, "dtype")}) == 1
         ):
-            return  # operands of one dtype are cast by the function's own definition
+            return  # operands of one dtype are only cast if the function is defined so
         types = tuple([p.dtype if hasattr(p, "dtype") else type(p) for p in payloads])
         try:
             wanted, _ = op.rule(types, op.named(attrs))
@@ -289,13 +289,13 @@ def audit(*kinds: str, strict: bool = False) -> Iterator[Events]:
 
     The kinds of events are:
 
-    - `fallback`: an array on XLA is computed with on the host, as by a function whose result's
-      shape depends on values, or the other way round;
-    - `sync`: Python waits for values, to know them;
-    - `copy`: an array that is written shares its memory with another one, so a copy is written;
-    - `cast`: an operand is cast because another one has another dtype, or an assigned value is,
-      because the array has;
-    - `transfer`: an array is sent between the host and XLA, or between devices;
+    - `fallback`: the host computes with an array on XLA, for example if the shape of a result
+      depends on values, or XLA with an array on the host;
+    - `sync`: Python waits for values that it reads;
+    - `copy`: an array that shares its memory with another one is written, so a copy is made;
+    - `cast`: an operand is cast because another one has another dtype, or an assigned value because
+      the array has;
+    - `transfer`: an array is copied between the host and XLA, or between devices;
     - `compilation`: XLA compiles a program.
 
     Compiled functions stay compiled: casts in them are found while they are traced.
@@ -305,16 +305,16 @@ def audit(*kinds: str, strict: bool = False) -> Iterator[Events]:
     *kinds : str
         Kinds of events to look for; all, if none is given.
     strict : bool
-        If True, raise at the first event, before it happens, unless it is asked for. Asked for are
-        values that are read by a function made for that (`x.item()`, `float(x)`, `print(x)`, but
-        not `if x:`), arrays that are sent elsewhere by one (`x.to_device(d)`), and, where arrays
-        are placed on the host, the way between the host and XLA, which is one device then.
+        If True, raise at the first event, before it happens, unless the line asks for it. A line
+        asks for a read by a function made for that (`x.item()`, `float(x)`, `print(x)`, but not
+        `if x:`), and for a transfer by `x.to_device(d)`. Where new arrays are placed on the host,
+        transfers between the host and XLA count as asked for, as both are one device.
 
     Yields
     ------
     list of Event
-        Grows as things happen; prints as a table. An event has `kind`, `what`, `call` (the function
-        that was called), `location` (the user's line), `bytes`, `seconds` and `asked`.
+        Grows while the context runs; prints as a table. An event has `kind`, `what`, `call` (the
+        function that was called), `location` (the user's line), `bytes`, `seconds` and `asked`.
 
     Raises
     ------

@@ -33,11 +33,11 @@ from npcompat._internal.support.text_table import amount, duration, table
 class Call:
     """Call of an operator, of a compiled function, or of the program of a gradient.
 
-    Times are in seconds: `start` since the profile began, `seconds` that it took, without
-    `compiling`. `types` are those of the operands. `bytes` is the memory of its results, less that
-    of operands that were donated. `live` is the memory after it of all arrays made in the profile.
-    `where` is 'host' or 'xla'; `location` is the user's line, and `call` the function that was
-    called there.
+    Times are in seconds: `start` counts from the begin of the profile; `seconds` is the duration
+    without `compiling`. `types` are those of the operands. `bytes` is the memory of the results,
+    less that of donated operands. `live` is the memory, after the call, of all arrays made in the
+    profile. `where` is 'host' or 'xla'; `location` is the user's line, and `call` the function that
+    was called there.
     """
 
     name: str
@@ -207,9 +207,9 @@ class Profile(Observer):
 
 
 class _Memory:
-    """Memory of the arrays that were made, while they live.
+    """Memory of the arrays made in a profile that are still alive.
 
-    Weak references to payloads tell when they are freed.
+    Weak references to payloads report when they are freed.
     """
 
     def __init__(self) -> None:
@@ -217,7 +217,7 @@ class _Memory:
         self._held: dict[int, tuple[Any, int]] = {}
 
     def changed(self, operands: Sequence[Any], results: Sequence[Any]) -> int:
-        """Record what a call made and donated; return the change of memory in bytes."""
+        """Record the results and donated operands of a call; return the change in bytes."""
         given = [o for o in operands if type(o) is xla.Array and o.is_deleted()]
         for operand in given:
             self._drop(id(operand))
@@ -241,7 +241,7 @@ _ARRAYS = (onp.ndarray, xla.Array)
 
 
 def _payloads(result: Any) -> list[Any]:
-    """Payloads of an operator's results that are arrays."""
+    """Return the payloads of an operator's results that are arrays."""
     values = result if type(result) is tuple else (result,)
     return [v.payload for v in values if type(v.payload) in _ARRAYS]
 
@@ -254,18 +254,18 @@ def _nbytes(array: Any) -> int:
 def profile(compiled: bool = True) -> Iterator[Profile]:
     """Measure time and memory of operators, compiled functions and gradients inside the context.
 
-    Each call is waited for, so that its time is its own: XLA does not overlap it with other work.
+    Each call waits for its results, so that its time is its own: XLA overlaps no other work.
 
     Parameters
     ----------
     compiled : bool
-        If True, compiled functions run as they are, each as one program; if False, operator by
-        operator, which shows their parts.
+        If True, each compiled function runs as one program; if False, operator by operator, which
+        shows its parts.
 
     Yields
     ------
     Profile
-        Prints as a table of operators, those that took most time first. `calls` has each call,
+        Prints as a table of operators, the slowest first. `calls` has each call,
         `peak` the maximum of the memory; `save(path)` writes a trace for chrome://tracing.
 
     Examples

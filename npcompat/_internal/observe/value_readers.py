@@ -1,7 +1,7 @@
 """Functions that read the values of arrays, recognised on the Python stack by their code objects.
 
-Names don't decide: a user's function may be named `update` or `save`, too, and so are functions of
-npcompat that read nothing.
+Names would not do: a user's function, or one of npcompat's that reads nothing, may also be named
+`update` or `save`.
 """
 
 import inspect
@@ -33,7 +33,7 @@ class CodeSet:
         return any([code in self for code in codes])
 
     def missing(self) -> list[str]:
-        """Names that are not found in their modules, all of which must be imported."""
+        """Return the names that their modules lack; all of these must be imported."""
         return [
             f"{module}.{name}"
             for module, names in self._functions.items()
@@ -56,7 +56,7 @@ class CodeSet:
 
 
 def _codes(module: Any, name: str) -> Iterator[CodeType]:
-    """Code objects of a function of a module, or of a method and those that override it."""
+    """Iterate over the code objects of a function, or of a method and those that override it."""
     owner, _, last = name.rpartition(".")
     if not owner:
         yield inspect.unwrap(getattr(module, last)).__code__
@@ -87,7 +87,7 @@ EXPLICIT = CodeSet({
     "npcompat.gluon.metric": ("EvalMetric.update",),
     "npcompat.symbol": ("Symbol.save",),
 })  # fmt: skip
-"""Functions that users call for the values."""
+"""Functions that users call to read values."""
 
 IMPLICIT = CodeSet({
     "npcompat.numpy": (
@@ -100,6 +100,6 @@ IMPLICIT = CodeSet({
     "npcompat._internal.dispatch.borrowed_buffers": ("export",),
     "npcompat._internal.dispatch.pending_errors": ("raise_pending",),
 })  # fmt: skip
-"""Functions that Python and other libraries call for the values, which the line does not show."""
+"""Functions with which Python and other libraries read values, without a call in the line."""
 
 __all__ = ["EXPLICIT", "IMPLICIT", "CodeSet"]

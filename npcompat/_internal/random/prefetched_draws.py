@@ -1,8 +1,8 @@
-"""Prefetched draws: a loop that draws a few numbers at a time does not wait for XLA each time.
+"""Prefetched draws: a loop that draws a few numbers at a time does not call XLA each time.
 
-Draw `n` of a stream depends only on the stream's key, on `n`, and on the distribution. When a draw
-is repeated often enough, one program makes the next draws of that kind, equal to the bit. They wait
-on the host. Draws of other kinds may come in between, at regular distances.
+Draw `n` of a stream depends only on the stream's key, on `n`, and on the distribution. After enough
+equal draws, one program makes the next ones of that kind, equal to the bit, and keeps them on the
+host. Draws of other kinds may come in between, at regular distances.
 """
 
 import math
@@ -21,9 +21,9 @@ from npcompat._internal.dispatch.placement import SCALARS, host_payload, on_host
 from npcompat._internal.native import fast_path
 
 REPEATED = 2048
-"""Draws of a kind before others are prefetched: compiling takes as long as some thousand draws."""
+"""Draws of a kind before the first prefetch: compiling takes as long as some thousand draws."""
 REFILL_AFTER = 4
-"""Draws of a kind before others are prefetched, once the program is compiled."""
+"""Draws of a kind before further prefetches, once the program is compiled."""
 _DRAWS, _NUMBERS, _KINDS = 256, 2**15, 64
 """Maximum number of draws of one program, of numbers in all of them, and of tracked kinds."""
 _LAST = 2**63 - 2
@@ -39,7 +39,7 @@ class _Waiting:
 
 
 class DrawPrefetcher:
-    """Prefetched draws of a stream by kind, and the history that decides what is prefetched."""
+    """Prefetched draws of a stream by kind, and the history of draws that decides about them."""
 
     __slots__ = ("_habits", "_number", "_seen", "_waiting")
 
@@ -52,7 +52,7 @@ class DrawPrefetcher:
         self._number = 0
 
     def take(self, kind: Any, key: Handle, counter: Handle) -> Value | None:
-        """Return the next draw and count it; None if it was not prefetched."""
+        """Take the next draw, and count it; return None if it was not prefetched."""
         waiting = self._waiting.get(kind)
         if waiting is None or waiting.key is not key._value:
             return None
@@ -97,7 +97,7 @@ class DrawPrefetcher:
         self._habits[kind] = int(numbers[-1]), stride, times
 
     def position(self, counter: Handle) -> int:
-        """Number of the next draw."""
+        """Return the number of the next draw."""
         return self._number if counter._value is self._seen else int(handles.to_host(counter))
 
 
@@ -106,8 +106,8 @@ def kind_of(op: Op, given: Sequence[Value], attrs: Attrs) -> Any:
 
     Not prefetched are draws with arrays as parameters, draws on devices, and draws while a function
     is traced or observed. Nor are distributions that are drawn in several steps (not
-    `Op.prefetchable`), since a program of another shape rounds them differently. For the same reason,
-    single numbers are not if the operator is not `Op.rounding_independent_of_size`.
+    `Op.prefetchable`), since a program of another shape rounds them differently. For the same
+    reason, single numbers are not if the operator is not `Op.rounding_independent_of_size`.
     """
     mode = modes.current()
     if (
@@ -129,7 +129,7 @@ def kind_of(op: Op, given: Sequence[Value], attrs: Attrs) -> Any:
 
 @lru_cache(maxsize=256)
 def _several(op: Op) -> Op:
-    """Operator that makes several draws, given the numbers of all of them."""
+    """Return the operator that makes several draws, given their numbers."""
 
     def compute(xp: Any, key: Any, numbers: Any, *parameters: Any, **attrs: Any) -> Any:
         return xp.each(lambda number: op.compute(xp, key, number, *parameters, **attrs)[0], numbers)

@@ -1,10 +1,10 @@
-"""Draws that are the prefix of longer ones, so that one program serves many sizes.
+"""Prefix draws: a sample as the prefix of a longer one, so that one program serves many sizes.
 
-A program is compiled for each size, which takes some hundred times as long as a draw of a thousand
-numbers: initializing a network was mostly this. Threefry numbers the elements of a sample, and all
-distributions make each element of its own bits. Then the first elements of a longer sample are
-those of a shorter one, to the bit. Parameters that are arrays on the host are made longer, too. A
-size that is repeated gets a program of its own.
+Compiling a program for each size takes some hundred times as long as drawing a thousand numbers; it
+dominated the initialization of networks. Threefry numbers the elements of a sample, and each
+distribution makes an element from its own bits. So a shorter sample is a prefix of a longer one, to
+the bit. Parameters that are arrays on the host are lengthened, too. A size that repeats gets a
+program of its own.
 """
 
 import math
@@ -21,11 +21,11 @@ from npcompat._internal.native import fast_path
 from npcompat._internal.support.call_counter import BoundedCounter
 
 LENGTHS = 2**8, 2**12, 2**16, 2**20, 2**21, 2**22
-"""Lengths that are drawn: compiling a program takes as long as drawing the longest of them."""
+"""Lengths that are drawn; drawing the longest takes as long as compiling a program."""
 REPEATED = 8
 """Draws of a size before it gets a program of its own."""
 MOST_OWN = 16
-"""Sizes of a distribution that get one; a loop over groups of many sizes would compile for each."""
+"""Maximum number of such sizes of a distribution: a loop over many sizes must not compile each."""
 _draws = BoundedCounter()
 """Number of draws by operator, attributes and size."""
 _own: dict[str, set[tuple[Attrs, tuple[int, ...]]]] = {}
@@ -35,9 +35,9 @@ _own: dict[str, set[tuple[Attrs, tuple[int, ...]]]] = {}
 def instead(
     op: Op, element_axes: tuple[int, ...], given: Sequence[Value], attrs: Attrs
 ) -> tuple[list[Value], Attrs, tuple[int, ...]] | None:
-    """Return the operands and attributes of the longer draw to make, and the size of the sample.
+    """Return the operands and attributes of a longer draw to make instead, and the sample's size.
 
-    None to draw the size that is asked for.
+    None if the size itself is to be drawn.
     """
     mode = modes.current()
     size, *others = attrs
@@ -86,7 +86,7 @@ def _has_its_own(op: Op, attrs: Attrs, size: tuple[int, ...]) -> bool:
 def _lengthened(
     value: Value, batch: tuple[int, ...], core: int, size: tuple[int, ...], length: int
 ) -> Value:
-    """Return a parameter for each element of a sample, the last of them for those that follow."""
+    """Return a parameter with a value for each element of the longer sample; the last repeats."""
     array = value.payload
     inner = array.shape[array.ndim - core :]
     if math.prod(batch) == 1:
@@ -98,6 +98,6 @@ def _lengthened(
 
 
 def beginning(sample: Value, size: tuple[int, ...]) -> Value:
-    """Return the prefix of a sample in a shape, as a copy that keeps nothing of the rest."""
+    """Return a copy of the prefix of a sample in this shape, without a reference to the rest."""
     drawn = xla.to_host(sample.payload)
     return Value(drawn[: math.prod(size)].reshape((*size, *drawn.shape[1:])).copy())

@@ -1,8 +1,8 @@
 """Random streams: a key and a counter, both arrays, which a trace captures like any state.
 
-Draw `n` of a stream uses `fold_in(key, n)`, so that eager and compiled programs draw the same
-numbers. In a graph of symbols a draw has a number; it counts from the state of the default stream
-when the graph runs.
+Draw `n` of a stream uses the key that Threefry makes of block `n`, so eager and compiled programs
+draw the same numbers. In a graph of symbols each draw has a number, which counts from the state of
+the default stream when the graph runs.
 """
 
 import itertools
@@ -28,7 +28,7 @@ from npcompat._internal.random import prefetched_draws, prefix_draws
 _substitutes: ContextVar[Mapping[int, "Stream"]] = ContextVar(
     "streams that others draw from", default=MappingProxyType({})
 )
-"""Streams that stand in for others in a context (of a thread, or an asyncio task), by identity."""
+"""By id: streams that replace others in the context of a thread or an asyncio task."""
 _numbers: ContextVar[Iterator[int] | None] = ContextVar(
     "the numbers of the draws of the graph that is being built", default=None
 )
@@ -43,21 +43,21 @@ _numbers_elsewhere = itertools.count()
     differentiable=False,
 )
 def position_of_draw(xp: Any, counter: Any, *, number: int = 0) -> Any:
-    """Compute the counter of a later draw: draws of a graph have numbers.
+    """Compute the counter of a later draw, such as one in a graph.
 
     Parameters
     ----------
     counter : array
-        Number of the present draw.
+        Number of the next draw of the stream.
     number : int
-        How many draws come between.
+        Number of draws in between.
     """
     return counter + xp.asarray(number, counter.dtype)
 
 
 @contextmanager
 def graph() -> Iterator[None]:
-    """Build a graph inside the context: every draw is a part of it."""
+    """Build a graph inside the context, which every draw joins."""
     token = _numbers.set(itertools.count())
     try:
         yield
@@ -91,13 +91,13 @@ class Stream:
         self.begin(key)
 
     def begin(self, key: int, counter: int = 0) -> None:
-        """Continue at a draw of the stream of a key; both are taken modulo 2**64."""
+        """Continue at draw `counter` of the stream of a key; both are taken modulo 2**64."""
         here = self._here()
         here._start = key % 2**64, counter % 2**64
         here._ahead = prefetched_draws.DrawPrefetcher()
         if not hasattr(here, "_key"):
             if modes.current().trace is not None:
-                # a stream of the function that is compiled: it begins again in each call
+                # a stream that a traced function makes: it restarts in each call
                 here._key, here._counter = map(array_like.array_of, here._words())
         else:
             # keys and counters are placed on XLA, where numbers are drawn
@@ -121,9 +121,9 @@ class Stream:
 
     @contextmanager
     def elsewhere(self, seed: int) -> Iterator[None]:
-        """Draw from another seed inside the context; after it, go on as if nothing had been drawn.
+        """Draw from another seed inside the context, without advancing this stream.
 
-        Other threads draw on as before.
+        Other threads still draw from this stream.
         """
         token = _substitutes.set({**_substitutes.get(), id(self): Stream(seed)})
         try:
@@ -140,7 +140,7 @@ class Stream:
         return here._key, here._counter
 
     def draw(self, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Value:
-        """Run an operator `f(key, counter, *operands) -> (sample, next counter)`, and count."""
+        """Draw a sample by an operator `f(key, counter, *operands) -> (sample, next counter)`."""
         given = [array_like.as_value(x) for x in operands]
         if symbols_exist() and (
             _numbers.get() is not None
@@ -191,7 +191,7 @@ class Stream:
         return sample
 
     def advance(self, draws: int) -> None:
-        """Count draws that a graph has made."""
+        """Advance the counter by the draws that a graph has made."""
         _, counter = self.state()
         writes.write(counter, execution.run(position_of_draw, [handles.read(counter)], (draws,)))
 

@@ -1,1 +1,1 @@
-"""Functions as syntax trees: found, checked to be the function's own, and rewritten."""
+"""Functions as syntax trees: found in their files, verified, and rewritten."""

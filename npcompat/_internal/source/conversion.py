@@ -1,4 +1,4 @@
-"""Converted functions: made once for each code, with the variables of the function at hand."""
+"""Conversion of functions: once for each code object, with the closure of each function."""
 
 import types
 from typing import Any
@@ -13,14 +13,14 @@ from npcompat._internal.source.jumps import PREFIX, RUNTIME
 from npcompat._internal.source.statements import converted as rewritten
 
 _MADE: dict[types.CodeType, types.CodeType | str] = {}
-"""Converted codes, or why there is none."""
+"""Converted code by code; a text with the reason if it can't be converted."""
 _ORIGINALS: dict[types.CodeType, types.CodeType | None] = {}
-"""Codes that conversion made, and those that they were made of; None for parts of functions."""
+"""Original code by converted code; None for the body of a loop or an arm of a branch."""
 _MARK = "_npcompat_converted"
 
 
 def original(code: types.CodeType) -> types.CodeType | None:
-    """Return the code that a converted one was made of; others as they are.
+    """Return the original of converted code; other code unchanged.
 
     None for the body of a loop or an arm of a branch, which is a part of a function.
     """
@@ -33,13 +33,13 @@ def is_converted(code: types.CodeType) -> bool:
 
 
 def mark(function: Any) -> Any:
-    """Note that a function, defined in a converted one, is converted itself."""
+    """Mark a function that is defined in a converted one as converted."""
     function.__dict__[_MARK] = True
     return function
 
 
 def reason(function: types.FunctionType) -> str:
-    """Say why a function is not converted; empty if it is."""
+    """Return the reason why a function is not converted; empty if it is."""
     found = _MADE.get(function.__code__, "")
     return found if isinstance(found, str) else ""
 
@@ -47,7 +47,7 @@ def reason(function: types.FunctionType) -> str:
 def converted(function: types.FunctionType, runtime: types.ModuleType) -> types.FunctionType:
     """Return the function with its loops and branches as calls of a runtime.
 
-    A function that can't be converted is returned as it is; `reason` says why.
+    A function that can't be converted is returned unchanged; `reason` says why.
     """
     if _MARK in function.__dict__:
         return function
@@ -90,7 +90,7 @@ def _converted(function: types.FunctionType) -> types.CodeType:
 
 
 def _note(made: types.CodeType, code: types.CodeType | None) -> None:
-    """Note what a converted code, and those within it, were made of."""
+    """Note the originals of converted code, and of the code objects in it."""
     _ORIGINALS[made] = code
     inner = [] if code is None else _functions(code)
     for part in made.co_consts:
@@ -105,7 +105,7 @@ def _note(made: types.CodeType, code: types.CodeType | None) -> None:
 
 
 def _parts(code: types.CodeType) -> list[types.CodeType]:
-    """Bodies and arms within a converted code, at any depth."""
+    """Return the bodies and arms in converted code, at any depth."""
     found = []
     for part in code.co_consts:
         if isinstance(part, types.CodeType) and part.co_name.startswith(PREFIX):
@@ -118,7 +118,7 @@ def _functions(code: types.CodeType) -> list[types.CodeType]:
 
 
 def _like(part: types.CodeType, originals: list[types.CodeType]) -> types.CodeType | None:
-    """The original of a nested function; None for what conversion made of an expression."""
+    """Return the original of a nested function; None for code that conversion has added."""
     for code in originals:
         if code.co_name == part.co_name and code.co_firstlineno == part.co_firstlineno:
             return code

@@ -1,4 +1,4 @@
-"""The syntax tree of a function, found in its file and checked to be the function's own."""
+"""The syntax tree of a function, found in its file and verified by its compiled code."""
 
 import ast
 import copy
@@ -11,7 +11,7 @@ FUTURE_ANNOTATIONS = 0x1000000
 
 
 class UnconvertibleError(Exception):
-    """Error for a function that stays as it is; its text says why."""
+    """Error for a function that can't be converted; its text is the reason."""
 
 
 Definition = ast.FunctionDef | ast.Lambda
@@ -38,13 +38,13 @@ def definition(function: types.FunctionType) -> Definition:
 
 
 _FILES: dict[str, tuple[list[str], dict[tuple[str, int], list[Definition]], list[str]]] = {}
-"""Lines of files that were parsed, their functions by name and first line, and what they import."""
+"""By file: its lines, its functions by name and first line, and the names that it imports."""
 
 
 def _candidates(
     code: types.CodeType, variables: dict[str, Any]
 ) -> tuple[list[Definition], list[str]]:
-    """Nodes of the name and first line of a function's code, and names that its file imports."""
+    """Return nodes with a function's name and first line, and names that its file imports."""
     lines = linecache.getlines(code.co_filename, variables)
     if not lines:
         raise UnconvertibleError("its source is not there")
@@ -68,7 +68,7 @@ def _candidates(
 
 
 def _imported(statements: list[ast.stmt]) -> list[str]:
-    """Names that the body of a module imports, whose attributes Python calls in another way."""
+    """Return the names that a module imports; Python compiles calls of their attributes otherwise."""
     found = []
     for s in statements:
         if isinstance(s, ast.Import | ast.ImportFrom):
@@ -95,7 +95,7 @@ def _compiled(
 
 
 def class_of(qualname: str) -> str | None:
-    """Return the name of the class whose body a function is defined in, by its qualified name."""
+    """Return the name of the class in whose body a function is defined, or None."""
     parts = qualname.split(".")
     return parts[-2] if len(parts) > 1 and parts[-2] != "<locals>" else None
 
@@ -107,13 +107,13 @@ def in_factory(
     owner: str | None,
     imported: Sequence[str] = (),
 ) -> types.CodeType:
-    """Compile a node as it stands in a function with such variables, and a class of such a name.
+    """Compile a node inside a function with the variables `free`, and inside the class `owner`.
 
-    Defaults and annotations are left out: the function has evaluated them already.
+    Defaults and annotations are removed: the original function has evaluated them already.
     """
     _strip(node)
     made: ast.stmt = node if isinstance(node, ast.FunctionDef) else ast.Expr(node)
-    if owner is not None:  # whose name private names are mangled with
+    if owner is not None:  # private names are mangled with the class's name
         made = ast.ClassDef(owner, [], [], [made], [], **NO_TYPES)
     factory = ast.FunctionDef("factory", arguments(*free), [made], [], None, None, **NO_TYPES)
     imports: list[ast.stmt] = [ast.Import([ast.alias(n)]) for n in imported]
@@ -139,7 +139,7 @@ NO_TYPES: dict[str, Any] = {"type_params": []}
 
 
 def arguments(*names: str) -> ast.arguments:
-    """Positional arguments of these names."""
+    """Return positional arguments of these names."""
     return ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
 
 
@@ -156,7 +156,7 @@ def _strip(node: Definition) -> None:
 
 
 def _same(one: types.CodeType | None, other: types.CodeType) -> bool:
-    """Return True for codes that do the same, but for line numbers."""
+    """Return True for code objects that are equal except for line numbers."""
     if one is None:
         return False
     if (

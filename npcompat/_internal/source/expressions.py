@@ -1,4 +1,4 @@
-"""Expressions of a converted function: calls, subscripts and truths go to the runtime."""
+"""Conversion of expressions: calls, subscripts and truth tests become calls of the runtime."""
 
 import ast
 
@@ -7,12 +7,12 @@ from npcompat._internal.source.jumps import PREFIX, is_runtime, located, runtime
 
 
 def later(body: ast.expr) -> ast.Lambda:
-    """An expression that is evaluated when it is called for."""
+    """Wrap an expression in a lambda, so that it is evaluated when it is called."""
     return ast.Lambda(arguments(), body)
 
 
 def key_of(node: ast.expr) -> ast.expr:
-    """The key of a subscript as an object."""
+    """Return the key of a subscript as an expression; slices become calls of `slice`."""
     if isinstance(node, ast.Slice):
         none = ast.Constant(None)
         parts = [node.lower or none, node.upper or none, node.step or none]

@@ -1,6 +1,4 @@
-"""`break`, `continue` and `return` as flags: what follows them runs only where a flag is not
-set.
-"""
+"""Conversion of `break`, `continue` and `return` to flags that guard the statements after them."""
 
 import ast
 import itertools
@@ -16,11 +14,11 @@ Node = TypeVar("Node", bound=ast.AST)
 
 
 RUNTIME = PREFIX + "runtime"
-"""Name of what converted functions call in place of Python's own loops and branches."""
+"""Name of the module whose functions converted code calls in place of loops and branches."""
 
 
 def runtime(function: str, *arguments: ast.expr) -> ast.Call:
-    """A call of a function of the runtime."""
+    """Return a call of a function of the runtime."""
     return ast.Call(ast.Attribute(load(RUNTIME), function, ast.Load()), list(arguments), [])
 
 
@@ -34,30 +32,31 @@ def is_runtime(node: ast.expr) -> bool:
 
 
 def load(name: str) -> ast.Name:
-    """A name that is loaded."""
+    """Return the node that loads a name."""
     return ast.Name(name, ast.Load())
 
 
 def assign(name: str, value: ast.expr, like: ast.AST) -> ast.stmt:
-    """`name = value`, in the line of another node."""
+    """Return `name = value`, with the position of another node."""
     return located(ast.Assign([ast.Name(name, ast.Store())], value), like)
 
 
 def located(node: Node, like: ast.AST) -> Node:
-    """Put a new node in the line of another one."""
+    """Give a new node the position of another one."""
     return ast.copy_location(node, like)
 
 
 def unless(flags: Sequence[str], body: list[ast.stmt], like: ast.AST) -> ast.stmt:
-    """`if not (flag or flag): body`."""
+    """Return `if not (flag or flag): body`."""
     tests: list[ast.expr] = [ast.UnaryOp(ast.Not(), load(f)) for f in flags]
     test = tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
     return located(ast.If(test, body, []), like)
 
 
 def contains(statements: Sequence[ast.stmt], kinds: Any, in_loops: bool = True) -> bool:
-    """Return True if a kind of statement is among statements or within them, but not in nested
-    functions, nor in loops if those are not asked for.
+    """Return True if statements contain one of these kinds, outside nested functions and classes.
+
+    With `in_loops=False`, bodies of loops don't count, either.
     """
     for s in statements:
         if isinstance(s, kinds):
@@ -74,7 +73,7 @@ def contains(statements: Sequence[ast.stmt], kinds: Any, in_loops: bool = True) 
 
 
 def _ends(statements: Sequence[ast.stmt]) -> bool:
-    """Return True if statements end the function, whatever happens before."""
+    """Return True if every path through statements ends in a return or raise."""
     if not statements:
         return False
     last = statements[-1]
@@ -84,9 +83,9 @@ def _ends(statements: Sequence[ast.stmt]) -> bool:
 
 
 def without_returns(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Statements of a function of which only the last returns, if any returns within another one.
+    """Return the statements of a function with all nested returns moved to its end.
 
-    The value is kept in a variable until then.
+    Until then a variable holds the value, and a flag tells that the function has returned.
     """
     if not any([contains([s], ast.Return) and not isinstance(s, ast.Return) for s in body]):
         return body
@@ -117,7 +116,7 @@ def _returning(statements: list[ast.stmt], in_loop: bool) -> list[ast.stmt]:
         rest = statements[n + 1 :]
         if isinstance(s, ast.If):
             if not in_loop and (_ends(s.body) or _ends(s.orelse)):
-                # what follows belongs to the arm that goes on
+                # the statements after the branch move into the arm that does not return
                 going = s.orelse if _ends(s.body) else s.body
                 going += rest
                 s.body, s.orelse = _returning(s.body, False), _returning(s.orelse, False)
@@ -144,13 +143,13 @@ def _returning(statements: list[ast.stmt], in_loop: bool) -> list[ast.stmt]:
 
 
 class Jumps:
-    """Replace `break` and `continue` by flags; the flag of a loop with `break` is its `flag`."""
+    """Replacement of `break` and `continue` by flags; a loop's `flag` is that of its `break`."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count()
 
     def without(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        """The statements with flags in place of jumps."""
+        """Return the statements with flags in place of jumps."""
         made: list[ast.stmt] = []
         for s in statements:
             self._within(s)

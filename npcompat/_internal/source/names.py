@@ -1,6 +1,4 @@
-"""Names that pieces of a syntax tree load and store, and those that are alive before a
-statement.
-"""
+"""Names that nodes of a syntax tree load and store, and liveness analysis of names."""
 
 import ast
 from collections.abc import Iterable, Sequence
@@ -9,12 +7,12 @@ Names = set[str]
 
 
 def loaded(node: ast.AST) -> Names:
-    """Names that are loaded anywhere in a node."""
+    """Return the names that are loaded anywhere in a node."""
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
 
 
 class _Stores(ast.NodeVisitor):
-    """Names that statements bind in the function that they are of."""
+    """Visitor that collects the names that statements bind in their function."""
 
     def __init__(self) -> None:
         self.found: Names = set()
@@ -40,7 +38,7 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def stored(statements: Iterable[ast.stmt]) -> Names:
-    """Names that statements bind, but not those of comprehensions and nested functions."""
+    """Return the names that statements bind, outside comprehensions and nested functions."""
     visitor = _Stores()
     for statement in statements:
         visitor.visit(statement)
@@ -48,12 +46,12 @@ def stored(statements: Iterable[ast.stmt]) -> Names:
 
 
 def targets_of(loop: ast.For) -> Names:
-    """Names that a `for` binds in each round."""
+    """Return the names that a `for` binds in each round."""
     return stored([ast.Assign([loop.target], ast.Constant(0))])
 
 
 def used_in_functions(statements: Sequence[ast.stmt]) -> Names:
-    """Names that nested functions load, at any time."""
+    """Return the names that nested functions load."""
     found: Names = set()
     for node in ast.walk(ast.Module(list(statements), [])):
         if isinstance(node, ast.FunctionDef | ast.Lambda):
@@ -62,18 +60,20 @@ def used_in_functions(statements: Sequence[ast.stmt]) -> Names:
 
 
 class Liveness:
-    """Note in each loop and branch which names are used later.
+    """Liveness analysis, which notes in each loop and branch the names that are used later.
 
-    `alive` of a loop are those that are used after it or in a later round, `entry` those that a
-    round uses before it binds them; `alive` of a branch are those that are used in an arm or after
-    it, `after` the latter. Names in `always` are used at any time.
+    - `alive` of a loop: names used after it or in a later round; `entry`: names that a round uses
+      before it binds them.
+    - `alive` of a branch: names used in an arm or after the branch; `after`: only the latter.
+
+    Names in `always` count as used everywhere.
     """
 
     def __init__(self, always: Names) -> None:
         self.always = always
 
     def before(self, statements: Sequence[ast.stmt], after: Names) -> Names:
-        """Names that are alive before statements, given those alive after them."""
+        """Return the names alive before statements, given those alive after them."""
         for statement in reversed(statements):
             after = self._before_one(statement, after)
         return after

@@ -1,4 +1,4 @@
-"""Statements of a converted function: the bodies of loops and branches become functions."""
+"""Conversion of statements: bodies of loops and arms of branches become functions."""
 
 import ast
 import itertools
@@ -60,7 +60,7 @@ _ITEM, _VALUE = PREFIX + "item", PREFIX + "value"
 
 
 def check(node: ast.AST) -> None:
-    """Raise UnconvertibleError for a function that holds what is not converted."""
+    """Raise UnconvertibleError for a function with a construct that can't be converted."""
     for inner in ast.walk(node):
         if isinstance(inner, _REFUSED):
             raise UnconvertibleError(
@@ -76,7 +76,7 @@ def converted(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambd
     Raises
     ------
     UnconvertibleError
-        For what is not converted; the function is left as it is then.
+        If the function has a construct that can't be converted.
     """
     check(node)
     if isinstance(node, ast.Lambda):
@@ -91,7 +91,7 @@ def _first(given: ast.arguments) -> str | None:
 
 
 class _Function:
-    """The conversion of one function."""
+    """Conversion of one function."""
 
     def __init__(self, numbers: "itertools.count[int]") -> None:
         self._numbers = numbers
@@ -138,13 +138,13 @@ class _Function:
     # --- loops and branches
 
     def _state(self, statement: Any, bound: Names) -> list[str]:
-        """Names that a loop or branch binds and that are used later, in order."""
+        """Return the names that a loop or branch binds and that are used later, sorted."""
         names = sorted(bound & statement.alive)
         self._states |= set(names)
         return names
 
     def _accessors(self, names: list[str], like: ast.stmt) -> tuple[list[ast.stmt], ast.expr]:
-        """Functions that get and set variables, and an expression for both."""
+        """Return functions that get and set variables, and an expression for both."""
         get, put = self._fresh("get"), self._fresh("put")
         found = ast.Return(ast.Tuple([load(n) for n in names], ast.Load()))
         binds: list[ast.stmt] = [ast.Pass()]
@@ -170,7 +170,7 @@ class _Function:
         like: ast.stmt,
         *parameters: str,
     ) -> ast.FunctionDef:
-        """A function of statements that binds variables of the one around it."""
+        """Return a function with these statements, whose variables are those of the outer one."""
         bound = sorted(stored(statements))
         self._states |= set(bound)
         inner = self._block(statements) or [ast.Pass()]
@@ -207,7 +207,7 @@ class _Function:
         return [*accessors, body, located(ast.Expr(call), s)]
 
     def _about(self, s: Any, names: list[str]) -> list[ast.expr]:
-        """Site of a loop: its line, and the variables that each round binds before it uses them."""
+        """Return a loop's line, and the variables that each round binds before it uses them."""
         first = tuple([i for i, n in enumerate(names) if n not in s.entry])
         return [self._where(s), _constant(first)]
 
@@ -329,7 +329,7 @@ class _Function:
 
 
 def _constant(value: Any) -> ast.Constant:
-    """A constant, which tuples are, too."""
+    """Return a constant, which may be a tuple."""
     return ast.Constant(value)
 
 
@@ -341,7 +341,7 @@ def _split_docstring(body: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stm
 
 
 class _Loads(ast.NodeTransformer):
-    """Look, where a variable is used, that it is bound."""
+    """Transformer that checks at each use of a variable that it is bound."""
 
     def __init__(self, names: Names) -> None:
         self._names = names
@@ -356,7 +356,7 @@ class _Loads(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         if is_runtime(node.func) and getattr(node.func, "attr", "") == "returned":
-            return node  # it knows what may be unbound
+            return node  # `returned` handles an unbound value itself
         return self.generic_visit(node)
 
 

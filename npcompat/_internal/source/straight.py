@@ -1,4 +1,4 @@
-"""Functions that conversion would leave as they are: no loops, branches or calls of the user's."""
+"""Straight-line functions, which need no conversion: no loops, branches or calls of user code."""
 
 import dis
 import types
@@ -8,7 +8,7 @@ from npcompat._internal.support.errors import is_library
 
 
 class _Uses(NamedTuple):
-    """The uses of a code: whether it jumps, or calls what it does not name; names it loads."""
+    """Facts about code: `decides` if it jumps or calls unnamed functions; the names it loads."""
 
     decides: bool
     variables: frozenset[str]
@@ -45,7 +45,7 @@ def _uses(code: types.CodeType) -> _Uses:
 
 
 def is_straight(function: types.FunctionType) -> bool:
-    """Return True for a function that neither loops nor branches, and calls libraries only."""
+    """Return True for a function without loops and branches that calls only libraries."""
     uses = _uses(function.__code__)
     if uses.decides:
         return False
@@ -66,7 +66,7 @@ _VALUES = (bool, int, float, complex, str, bytes, type(None))
 
 
 def is_plain(value: Any) -> bool:
-    """Return True for values, and for modules, functions and objects of libraries."""
+    """Return True for constants, and for modules, functions and objects of libraries."""
     if type(value) in _VALUES:
         return True
     if isinstance(value, types.ModuleType):

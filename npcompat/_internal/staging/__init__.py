@@ -1,1 +1,1 @@
-"""Python's loops and branches as parts of one program."""
+"""Staging: Python's loops and branches as parts of one program."""

@@ -1,4 +1,4 @@
-"""Sharing of arrays between variables, found by counting references."""
+"""Aliasing of arrays between variables, detected by reference counts."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ _HOLDERS: ContextVar[tuple[Sequence[Any], ...]] = ContextVar("lists of staging",
 
 @contextmanager
 def holding(*containers: Sequence[Any]) -> Iterator[None]:
-    """A context in which lists hold arrays that are not to be counted."""
+    """Exclude the references that these lists hold from the counts inside the context."""
     token = _HOLDERS.set((*_HOLDERS.get(), *containers))
     try:
         yield
@@ -23,7 +23,7 @@ def holding(*containers: Sequence[Any]) -> Iterator[None]:
 
 
 def _references(container: Sequence[Any], i: int) -> int:
-    """References to an item of a list, but for those of lists that are held."""
+    """Return the number of references to an item of a list, without those of `holding` lists."""
     held = sum([x is container[i] for c in _HOLDERS.get() for x in c])
     return sys.getrefcount(container[i]) - held
 
@@ -35,17 +35,18 @@ def _calibrated() -> int:
 
 
 _NONE = _calibrated()
-"""References of an item that nobody else has."""
+"""Number of references to an item that only its list holds."""
 
 
 def is_shared(container: Sequence[Any], i: int) -> bool:
-    """Return True if somebody has an item of a held list but that list and one variable."""
+    """Return True if more than its `holding` list and one variable refer to an item."""
     return _references(container, i) > _NONE + 1
 
 
 def become_read_only(merged: Any, container: Sequence[Any], i: int) -> None:
-    """Refuse writes to an array that is one of two, as data decide, if somebody else has the old
-    one: who writes one of them would write both, or not.
+    """Make an array that data select from an old and a new one read-only, if the old one is shared.
+
+    A write would have to reach the old array only if it was selected.
     """
     old = container[i]
     if type(old) is not late_bound.ndarray or type(merged) is not late_bound.ndarray:

@@ -1,4 +1,4 @@
-"""A branch of which both arms are parts of the program, which takes one of them when it runs."""
+"""Staged branches: both arms are traced, and the program takes one of them when it runs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -44,16 +44,14 @@ Arm = Callable[[], Any]
 
 
 class RaisedError(Exception):
-    """The error that the user's code raises in an arm, which the program raises where it is
-    taken.
-    """
+    """Error that user code raises in an arm; the program raises it if it takes the arm."""
 
     def __init__(self, error: BaseException) -> None:
         self.error = error
 
 
 _OF_PROGRAM = (IndexError, ValueError, ZeroDivisionError, AssertionError, OverflowError)
-"""Errors of an arm that are errors of the program where the arm is taken."""
+"""Errors in the trace of an arm that the program raises if it takes the arm."""
 
 
 def no_truth(shape: tuple[int, ...]) -> None:
@@ -62,7 +60,7 @@ def no_truth(shape: tuple[int, ...]) -> None:
 
 
 def expression(flag: Any, then: Arm, otherwise: Arm) -> Any:
-    """`then() if flag else otherwise()`."""
+    """Stage `then() if flag else otherwise()`."""
     box: list[Any] = [Unbound("the expression")]
 
     def put(values: Any) -> None:
@@ -87,9 +85,10 @@ def staged_branch(
     promotes: bool = False,
     unused: tuple[int, ...] = (),
 ) -> None:
-    """Take one of two arms, as a flag says that the program knows.
+    """Stage a branch on a traced flag.
 
-    What `promotes` is of numbers, that either arm leaves as an array, become arrays.
+    If `promotes` is True, a variable that is a number after one arm and an array after the other
+    becomes an array.
     """
     saved = list(variables.get())
     with holding(saved):
@@ -97,7 +96,7 @@ def staged_branch(
 
 
 class _Taken:
-    """One arm, traced: what it leaves in the variables that it binds, and the error it raises."""
+    """Traced arm: the forms of the variables that it binds, and the error that it raises."""
 
     def __init__(self, branch: "_Branch", arm: Arm) -> None:
         self.forms: dict[int, Form] = {}
@@ -132,7 +131,7 @@ class _Taken:
         self.captured: Captured = capture("_npx_arm", traced, [])
 
     def computed(self, position: dict[int, int], arrays: Any) -> tuple[Any, dict[int, Any], Any]:
-        """Payloads of what the arm leaves, what it wrote, by handles, and its flags."""
+        """Return payloads of the arm's variables, of written handles by id, and its flags."""
         found = self.captured
         if not found.op.outputs:
             return (), {}, ()
@@ -142,7 +141,7 @@ class _Taken:
 
 
 def shown(name: str) -> str:
-    """A variable as it is called in an error."""
+    """Return the name of a variable for an error message."""
     return "the returned value" if name == RETURNED else repr(name)
 
 
@@ -159,9 +158,7 @@ class _Branch:
         self.unused = unused
 
     def check(self, trace: Trace, i: int, now: Any) -> None:
-        """Refuse an array that an arm takes from elsewhere: which one it is would depend on
-        data.
-        """
+        """Refuse a variable bound to an existing array: data would decide which array it is."""
         if type(now) is tuple:
             for item in now:
                 self.check(trace, i, item)
@@ -202,7 +199,7 @@ class _Branch:
         self.variables.put(state)
 
     def _before(self, i: int) -> tuple[Form | None, list[Value]]:
-        """The form and values that a variable has before the branch; no form if it is unbound."""
+        """Return the form and values of a variable before the branch; form None if unbound."""
         if isinstance(self.saved[i], Unbound):
             return None, []
         if isinstance(self.saved[i], Handle) and self.saved[i]._view is not None:
@@ -243,7 +240,10 @@ class _Branch:
         targets: dict[int, Form],
         before: dict[int, tuple[Form | None, list[Value]]],
     ) -> Any:
-        """The values of variables after the branch, and what the arms wrote, written."""
+        """Add the branch to the program, and write the handles that arms wrote.
+
+        Return the values of the variables after it.
+        """
         found = [a.captured for a in arms]
         reads = list({id(h): h for c in found for h in c.reads}.values())
         written = list({id(h): h for c in found for h in c.written}.values())
@@ -316,7 +316,7 @@ class _Branch:
 
 
 def joined_with_none(form: Form) -> Form:
-    """The form of a variable that one arm leaves unbound."""
+    """Return the form of a variable that one arm leaves unbound."""
     return form if form.kind == "maybe" else Form("maybe", None, (form,))
 
 

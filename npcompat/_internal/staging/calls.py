@@ -1,5 +1,6 @@
-"""Calls in converted functions: helpers are converted, and what may do more than compute with
-arrays is refused where one run stands for others.
+"""Calls in converted functions: user functions are converted, and side effects are refused.
+
+They are refused in staged runs only, in which one run stands for all rounds.
 """
 
 import functools
@@ -45,17 +46,17 @@ _PURE = frozenset(
         dict, set, frozenset, str, repr, callable, id, iter, sorted, map, filter,
     }
 )  # fmt: skip
-"""Functions of Python's that change nothing."""
+"""Builtin functions without side effects."""
 _PURE_MODULES = frozenset(("math", "cmath", "operator", "_operator", "numpy"))
 _READING = frozenset(
     ("index", "count", "copy", "keys", "values", "items", "get", "__getitem__", "__contains__")
 )
-"""Methods of containers that change nothing."""
+"""Methods of containers without side effects."""
 _CONTAINERS = (list, dict, set, frozenset, tuple, str, bytes, bytearray)
 
 
 def call(function: Any, *args: Any, **kwargs: Any) -> Any:
-    """`function(*args, **kwargs)`."""
+    """Call `function(*args, **kwargs)`, converted if it is a user's."""
     if context.current() is None:
         return function(*args, **kwargs)
     special = _SPECIAL.get(function) if _is_hashable(function) else None
@@ -80,18 +81,16 @@ def _is_hashable(function: Any) -> bool:
 
 
 def _takes_functions(function: Any) -> bool:
-    """Return True for functions of npcompat's that call functions which they are given."""
+    """Return True for npcompat's functions that may call functions among their arguments."""
     module = getattr(function, "__module__", "") or ""
     return module.startswith("npcompat.numpy_extension") and type(function) is types.FunctionType
 
 
-# --- conversion of what is called
+# --- conversion of called functions
 
 
 def converted(function: Any) -> Any:
-    """A function or method of the user's with its loops and branches as parts of the program;
-    everything else as it is.
-    """
+    """Convert a user's function or method; return everything else unchanged."""
     if type(function) is types.MethodType:
         inner = converted(function.__func__)
         if inner is function.__func__:
@@ -110,11 +109,11 @@ def converted(function: Any) -> Any:
 
 
 runtime: list[types.ModuleType] = []
-"""The module that converted functions call; `wiring.py` fills it in."""
+"""Holds the module that converted functions call; `wiring.py` fills it in."""
 
 
 def for_trace(function: Any, statics: Sequence[Any] = ()) -> Any:
-    """A function as it is traced: converted, unless there is nothing to convert.
+    """Convert a function that is traced, unless there is nothing to convert.
 
     Parameters
     ----------
@@ -133,7 +132,7 @@ def _is_users(function: types.FunctionType) -> bool:
 
 
 def _is_pure(function: Any) -> bool:
-    """Return True for what changes nothing but arrays, when it is called."""
+    """Return True for callables without side effects, except writes of arrays."""
     if _is_hashable(function) and function in _PURE:
         return True
     if conversion.is_converted(getattr(function, "__code__", None)):  # type: ignore[arg-type]
@@ -155,7 +154,7 @@ def _is_pure(function: Any) -> bool:
     )
 
 
-# --- functions of Python's on what the program knows
+# --- builtin functions on symbolic values
 
 
 def _range(_: Any, *args: Any) -> Any:
@@ -195,7 +194,7 @@ def _len(_: Any, x: Any) -> Any:
 
 
 def _extreme(function: Any, *args: Any, **options: Any) -> Any:
-    """`max` and `min` of several values, the first of those that are equal."""
+    """Compute `max` or `min` of several values; of equal ones the first."""
     if options or len(args) < 2 or not any([isinstance(a, Handle | SymbolicNumber) for a in args]):
         return NotImplemented
     found = args[0]
@@ -223,7 +222,7 @@ def _selected(flag: Any, new: Any, old: Any, function: Any) -> Any:
 
 
 def _where(flag: Any, new: Any, old: Any, name: str) -> Any:
-    """One of two scalars; Python would give it with its own dtype."""
+    """Select one of two scalars, which must have one dtype: Python would keep each one's own."""
     dtypes = {x.dtype for x in (new, old) if isinstance(x, Handle)}
     shapes = {x.shape for x in (new, old) if isinstance(x, Handle)}
     alike = len(dtypes) == 1 and shapes == {()}
@@ -242,7 +241,7 @@ def _bool(_: Any, *args: Any) -> Any:
 
 
 def _number(kind: Any, *args: Any) -> Any:
-    """`int(x)` and `float(x)`."""
+    """Compute `int(x)` or `float(x)`."""
     if len(args) != 1:
         return NotImplemented
     (x,) = args
@@ -283,7 +282,7 @@ def _isinstance(_: Any, x: Any, kinds: Any) -> Any:
 
 
 def _any(function: Any, *args: Any) -> Any:
-    """`any` and `all` of a list, whose parts the program may know."""
+    """Compute `any` or `all` of a list with traced items."""
     if len(args) != 1 or type(args[0]) not in (list, tuple):
         return NotImplemented
     if not any([isinstance(a, Handle | SymbolicNumber) for a in args[0]]):

@@ -1,7 +1,7 @@
-"""Values of variables that a loop carries from round to round, or a branch leaves behind.
+"""Values of variables that a loop carries from round to round, or that a branch binds.
 
-A value is taken apart into a form, which says what it is, and payloads, which the program knows.
-Values of equal forms can take each other's place.
+A value is flattened into a form, its static structure, and traced payloads. Values of equal forms
+are interchangeable.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,8 +21,8 @@ from npcompat._internal.dispatch.symbolic_number import SymbolicNumber, expect, 
 class Form(NamedTuple):
     """Form of a value: `kind` is "array", "scalar", "number", "tuple", "plain" or "maybe".
 
-    `type` is shape and dtype of arrays, the class of a number, or the object that is plain; `parts`
-    are the forms of a tuple's items, or of what may be bound.
+    `type` is shape and dtype of an array, the class of a number, or a plain object. `parts` are the
+    forms of a tuple's items, or the form of a variable that may be bound.
     """
 
     kind: str
@@ -43,7 +43,7 @@ class Form(NamedTuple):
 
 
 class Plain:
-    """An object that is the same in all rounds, compared as Python compares constants."""
+    """Object that is the same in all rounds, compared by `same_object`."""
 
     __slots__ = ("value",)
 
@@ -58,7 +58,7 @@ class Plain:
 
 
 def same_object(a: Any, b: Any) -> bool:
-    """Return True if one object can't be told from another."""
+    """Return True for the same object, and for equal immutable values of one class."""
     if a is b:
         return True
     if type(a) is not type(b):
@@ -71,7 +71,7 @@ def same_object(a: Any, b: Any) -> bool:
 
 
 class Unbound:
-    """The value of a variable before it is bound."""
+    """Value of a variable before it is bound."""
 
     __slots__ = ("name",)
 
@@ -80,7 +80,7 @@ class Unbound:
 
 
 class MaybeBound:
-    """The value of a variable that is bound where a flag, which the program knows, is set."""
+    """Value of a variable that is bound only if a traced flag is set."""
 
     __slots__ = ("bound", "name", "value")
 
@@ -89,14 +89,14 @@ class MaybeBound:
 
 
 def unbound_error(name: str) -> UnboundLocalError:
-    """Python's error for a variable that is not bound."""
+    """Return Python's error for a variable that is not bound."""
     return UnboundLocalError(
         f"cannot access local variable {name!r} where it is not associated with a value"
     )
 
 
 def load(value: Any) -> Any:
-    """The value of a variable, which must be bound."""
+    """Return the value of a variable; raise, or let the program raise, if it is not bound."""
     if type(value) is Unbound:
         raise unbound_error(value.name)
     if type(value) is MaybeBound:
@@ -106,7 +106,7 @@ def load(value: Any) -> Any:
 
 
 def returned(value: Any, always: bool) -> Any:
-    """The result of a function that returns within loops and branches."""
+    """Return the result of a function with returns inside loops and branches."""
     if type(value) is Unbound:
         return None
     if type(value) is MaybeBound:
@@ -123,7 +123,7 @@ _NUMBERS = (bool, int, float)
 
 
 def apart(value: Any, name: str) -> tuple[Form, list[Value]]:
-    """The form of a variable's value, and its payloads."""
+    """Flatten the value of a variable into its form and its payloads."""
     value = symbolic(value)
     if isinstance(value, SymbolicNumber):
         return Form("number", value.kind), [_strong(value.kind, value.payload)]
@@ -145,7 +145,7 @@ def apart(value: Any, name: str) -> tuple[Form, list[Value]]:
 
 
 def _strong(kind: type, payload: Any) -> Value:
-    """A number as an operand of the program, which keeps its 64 bits."""
+    """Return a number as an operand with a dtype of 64 bits."""
     return Value(numbers.element(payload, onp.dtype(kind)))
 
 
@@ -165,14 +165,14 @@ def _array_apart(handle: Handle, name: str) -> tuple[Form, list[Value]]:
 
 
 def form_of(value: Any) -> Form:
-    """The form of a value."""
+    """Return the form of a value."""
     return apart(value, "a value")[0]
 
 
 def together(
     form: Form, payloads: Iterator[Any], name: str, bounds: tuple[float, float] | None = None
 ) -> Any:
-    """A value of a form, of the payloads, or Values, that come next."""
+    """Rebuild a value of a form from the next payloads or Values."""
     if form.kind == "plain":
         return form.type.value
     if form.kind == "tuple":
@@ -193,12 +193,12 @@ def together(
 
 
 def payload_of(x: Any) -> Any:
-    """The payload of a Value; payloads as they are."""
+    """Return the payload of a Value; payloads unchanged."""
     return x.payload if isinstance(x, Value) else x
 
 
 def types_of(form: Form) -> list[tuple[tuple[int, ...], Any]]:
-    """Shape and dtype of each payload of a form."""
+    """Return the shape and dtype of each payload of a form."""
     if form.kind == "plain":
         return []
     if form.kind == "number":
@@ -210,9 +210,10 @@ def types_of(form: Form) -> list[tuple[tuple[int, ...], Any]]:
 
 
 def joined(one: Form, other: Form, promotes: bool = False) -> Form | None:
-    """The form that values of two forms can both be given; None if there is none.
+    """Return the form to which values of two forms can be converted; None if there is none.
 
-    What `promotes` is of numbers that the first round of a loop replaces by those of its result.
+    With `promotes=True`, a number and a scalar or a 0-d array join to the latter, and an int and a
+    float to a float: the first round of a loop may change a variable in this way.
     """
     if one == other:
         return one
@@ -239,7 +240,7 @@ def joined(one: Form, other: Form, promotes: bool = False) -> Form | None:
 
 
 def converted(form: Form, target: Form, payloads: Iterator[Any]) -> list[Any]:
-    """The payloads of a value of a form as those of a target, to which it can be `joined`."""
+    """Convert the payloads of a form to those of a target form, to which it can be `joined`."""
     if target.kind == "maybe":
         if form.kind != "maybe":
             return [control.constant(True), *converted(form, target.parts[0], payloads)]
@@ -254,17 +255,17 @@ def converted(form: Form, target: Form, payloads: Iterator[Any]) -> list[Any]:
 
 
 def blank(target: Form) -> list[Any]:
-    """Payloads of a target for a variable that is not bound."""
+    """Return zero payloads of a form for a variable that is not bound."""
     return [control.of_type(0, shape, dtype) for shape, dtype in types_of(target)]
 
 
 def inexact(form: Form) -> list[bool]:
-    """Tell for each payload of a form if it may be differentiated."""
+    """Return True or False for each payload of a form: True if it may be differentiated."""
     return [onp.dtype(dtype).kind in "fcV" for _, dtype in types_of(form)]
 
 
 def values_of(found: Sequence[Value]) -> list[Value]:
-    """Values, which the running trace has made."""
+    """Return the values in a list, after the running trace has adopted them."""
     trace = modes.current().trace
     assert trace is not None
     for value in found:

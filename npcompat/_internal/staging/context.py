@@ -1,4 +1,4 @@
-"""The program that is being traced, as loops and branches see it."""
+"""The running trace for loops and branches: its state, variables, and notes for the log."""
 
 from typing import Any
 
@@ -7,19 +7,19 @@ from npcompat._internal.core.protocols import TraceLike
 
 
 def current() -> TraceLike | None:
-    """The trace that runs, if any."""
+    """Return the running trace, or None."""
     return modes.current().trace
 
 
 def running() -> Any:
-    """The trace that runs; there must be one."""
+    """Return the running trace; there must be one."""
     trace = modes.current().trace
     assert trace is not None
     return trace
 
 
 def outermost() -> Any:
-    """The trace of the compiled function itself."""
+    """Return the trace of the compiled function itself."""
     trace: Any = running()
     while trace.outer is not None:
         trace = trace.outer
@@ -27,7 +27,7 @@ def outermost() -> Any:
 
 
 def differentiated() -> bool:
-    """Return True if the program, or what is traced of it, may be differentiated."""
+    """Return True if the program, or a trace in it, may be differentiated."""
     mode = modes.current()
     trace: Any = mode.trace
     while trace is not None:
@@ -38,14 +38,12 @@ def differentiated() -> bool:
 
 
 def converts() -> bool:
-    """Return True if the compiled function that is traced has its loops staged."""
+    """Return True if the loops of the traced function are staged."""
     return not outermost().notes.get("loops of python", False)
 
 
 class Variables:
-    """The variables that a loop or branch binds: functions that get and set them, and their
-    names.
-    """
+    """Variables that a loop or branch binds: functions that get and set them, and their names."""
 
     __slots__ = ("get", "names", "put")
 
@@ -54,7 +52,7 @@ class Variables:
 
 
 def report(kind: str, where: str, text: str) -> None:
-    """Note for the compile log what became of a loop."""
+    """Note for the compile log if a loop was staged or unrolled, and why."""
     if current() is not None:
         entry = f"{where}: {kind}: {text}"
         entries = outermost().notes.setdefault("loops", {})
@@ -62,7 +60,7 @@ def report(kind: str, where: str, text: str) -> None:
 
 
 def reports() -> tuple[str, ...]:
-    """Return the notes on the loops of the program that is traced."""
+    """Return the notes on the loops of the running trace."""
     return tuple(running().notes.get("loops", ()))
 
 

@@ -1,4 +1,4 @@
-"""`a[key]` and `a[key] = new` with numbers that the program knows in the key."""
+"""`a[key]` and `a[key] = new` with symbolic numbers in the key."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,7 +28,7 @@ from npcompat._internal.staging import context
 
 
 def is_traced_int(x: Any) -> bool:
-    """Return True for a scalar of integers that the program knows."""
+    """Return True for a traced scalar of an integer dtype."""
     return (
         type(x) is late_bound.scalar
         and x.dtype.kind in "iu"
@@ -38,7 +38,7 @@ def is_traced_int(x: Any) -> bool:
 
 
 def has_symbolic(key: Any) -> bool:
-    """Return True for a key in which there is a number that the program knows."""
+    """Return True for a key with a symbolic number in it."""
     if type(key) is tuple:
         return any(map(has_symbolic, key))
     if type(key) is slice:
@@ -48,7 +48,7 @@ def has_symbolic(key: Any) -> bool:
 
 
 def number_of(scalar: Any) -> SymbolicNumber:
-    """A scalar of integers as a number; what is computed in the same way twice is one number."""
+    """Return a traced integer scalar as a symbolic number; equal computations give one number."""
     trace = context.running()
     payload = handles.read(scalar).payload
     known = trace.notes.setdefault("numbers", [])
@@ -76,7 +76,7 @@ def _position(number: SymbolicNumber, size: int, axis: int) -> TracedNumber:
         raise IndexError(f"index {low} is out of bounds for axis {axis} with size {size}")
     notes = context.running().notes
     known = notes.get(("position", number.form, size))
-    if known is not None:  # one payload for numbers that are equal in every round
+    if known is not None:  # numbers that are equal in every round share a payload
         return TracedNumber(known)
     payload = number.payload
     below, above = low < -size, high >= size
@@ -89,15 +89,15 @@ def _position(number: SymbolicNumber, size: int, axis: int) -> TracedNumber:
 
 
 WINDOW = 64
-"""Elements that a slice of unknown length is first looked for in, where its axis is longer."""
+"""Length of the window in which a slice of unknown length is read first, if its axis is longer."""
 _WINDOWED: ContextVar[bool] = ContextVar("slices through windows", default=False)
 
 
 @contextmanager
 def windows() -> Iterator[None]:
-    """A context in which slices, of whose lengths nothing is known, are read through windows.
+    """Read slices of unknown length through windows inside the context.
 
-    The notes "too long" of the trace say where a window is too short.
+    The trace's notes "too long" collect the flags of windows that are too short.
     """
     token = _WINDOWED.set(True)
     try:
@@ -107,7 +107,7 @@ def windows() -> Iterator[None]:
 
 
 class _Bound(NamedTuple):
-    """A bound of a slice, within its axis; equal keys for bounds that are equal in every round."""
+    """Bound of a slice, clipped to its axis; bounds equal in every round have equal keys."""
 
     payload: Any
     key: Any
@@ -130,7 +130,7 @@ def _bound(given: Any, size: int, default: int) -> _Bound:
 
 
 def _mask(size: int, start: _Bound, stop: _Bound) -> Value:
-    """A mask of the positions between two bounds; one for equal bounds."""
+    """Return the mask of the positions between two bounds; equal bounds share one."""
     trace = context.running()
     key = "mask", size, start.key, stop.key
     found = trace.notes.get(key)
@@ -141,7 +141,7 @@ def _mask(size: int, start: _Bound, stop: _Bound) -> Value:
 
 
 def _window(start: _Bound, stop: _Bound) -> Value:
-    """A mask of the elements of a window that lie between two bounds."""
+    """Return the mask of the elements of a window that lie between two bounds."""
     trace = context.running()
     key = "window", start.key, stop.key
     found = trace.notes.get(key)
@@ -153,9 +153,9 @@ def _window(start: _Bound, stop: _Bound) -> Value:
 
 
 class _Part(NamedTuple):
-    """The part of an array that a key says: a view, and perhaps a mask of one of its axes.
+    """Part of an array that a key selects: a lens, and perhaps a mask along one axis of the view.
 
-    Where the mask is that of a window, `start` says where the window begins.
+    If the mask is that of a window, `start` is the position of the window.
     """
 
     lens: lens.Lens
@@ -165,14 +165,14 @@ class _Part(NamedTuple):
     start: Any = None
 
     def view(self, array: Handle) -> Any:
-        """The view, without the mask."""
+        """Return the view without the mask."""
         if all([kind[0] == FULL for kind in self.lens.attrs[0]]):
             return array
         return lens.view(array, self.lens)
 
 
 def _part(array: Handle, key: Any) -> _Part | None:
-    """The part that a basic key says; None for an advanced key."""
+    """Return the part that a basic key selects; None for an advanced key."""
     shape = array.shape
     if has_arrays(key):
         return None
@@ -209,7 +209,7 @@ def _part(array: Handle, key: Any) -> _Part | None:
 
 
 def _as_arrays(key: Any) -> Any:
-    """A key with scalars in the place of numbers that the program knows."""
+    """Replace symbolic numbers in a key by scalars."""
     if type(key) is tuple:
         return tuple(map(_as_arrays, key))
     if isinstance(key, SymbolicNumber):
@@ -222,7 +222,7 @@ def _as_arrays(key: Any) -> Any:
 
 
 def getitem(array: Any, key: Any) -> Any:
-    """`array[key]`."""
+    """Return `array[key]`."""
     if not has_symbolic(key):
         return array[key]
     if not isinstance(array, Handle):
@@ -240,7 +240,7 @@ def getitem(array: Any, key: Any) -> Any:
     if part.start is not None:
         seen = numbers.through_window(value.payload, part.start, WINDOW, part.axis)
         value = context.running().adopt(Value(seen))
-    if context.differentiated():  # what is not selected must have derivatives, too
+    if context.differentiated():  # derivatives at unselected positions must be finite, too
         return handles.wrap(masked_array.select(value, part.mask, part.axis))
     trailing = len(value.payload.shape) - part.axis - 1
     found = Value(masked_array.MaskedPayload(value, part.mask, trailing))
@@ -248,7 +248,7 @@ def getitem(array: Any, key: Any) -> Any:
 
 
 def _of_sequence(sequence: Any, key: Any) -> Any:
-    """An element of a list or tuple of Python's numbers, at a position that the program knows."""
+    """Return an element of a list or tuple of Python numbers, at a symbolic position."""
     kinds = set(map(type, sequence)) if type(sequence) in (list, tuple) else set()
     if isinstance(key, SymbolicNumber) and key.kind is int and kinds in ({int}, {float}):
         (kind,) = kinds
@@ -264,7 +264,7 @@ def _of_sequence(sequence: Any, key: Any) -> Any:
 
 
 def setitem(array: Any, key: Any, new: Any) -> None:
-    """`array[key] = new`."""
+    """Write `array[key] = new`."""
     if not isinstance(array, Handle):
         if is_staged():
             refuse(f"an item of a {type(array).__name__} is set")
@@ -288,7 +288,7 @@ def setitem(array: Any, key: Any, new: Any) -> None:
 
 
 def _write(array: Handle, part: _Part, new: Any) -> None:
-    """Write a view, unless it is that view itself, which is written already."""
+    """Write a part of an array, unless the value is a view of that part, as after `a[i] += x`."""
     looking = new._view if isinstance(new, Handle) else None
     if looking is not None and looking.parent is array and _alike(looking.lens, part.lens):
         return
@@ -310,7 +310,7 @@ def _alike(one: Any, other: Any) -> bool:
 
 
 def _element(number: SymbolicNumber, dtype: onp.dtype[Any]) -> Any:
-    """A number as an element of an array."""
+    """Convert a symbolic number to a scalar of an array's dtype."""
     if dtype.kind in "iu":
         if number.kind is float:
             refuse("a float of Python's is written into an array of integers")
@@ -322,12 +322,12 @@ def _element(number: SymbolicNumber, dtype: onp.dtype[Any]) -> Any:
 def update_item(
     array: Any, key: Any, operation: Callable[[Any, Any], Any], value: Callable[[], Any]
 ) -> None:
-    """`array[key] op= value()`."""
+    """Compute `array[key] op= value()`."""
     old = getitem(array, key)
     new = operation(old, value())
     looking = old._view if isinstance(old, Handle) else None
     if new is old and looking is not None and has_symbolic(key):
-        return  # the operation has written it
+        return  # the operation has written the view
     setitem(array, key, new)
 
 

@@ -1,4 +1,4 @@
-"""Iterables that a loop of the program can run over: ranges, arrays, and combinations of these."""
+"""Iterables of staged loops: ranges, arrays, and enumerate, zip and reversed of these."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -15,14 +15,14 @@ Count = int | SymbolicNumber
 
 
 class Rounds(NamedTuple):
-    """The rounds of a loop: how many, and the item of each, by a payload or by an int."""
+    """Rounds of a loop: their number, and the item of each, by a traced payload or by an int."""
 
     total: Count
     at_payload: Callable[[Any], Any]
     at: Callable[[int], Any]
 
     def after(self, first: int) -> "Rounds":
-        """The rounds after the first ones."""
+        """Return the rounds without the first ones."""
         total: Any = self.total
         return Rounds(
             total - first,
@@ -32,7 +32,7 @@ class Rounds(NamedTuple):
 
 
 class SymbolicRange:
-    """A range of which the program knows the bounds."""
+    """Range with symbolic bounds and a constant step."""
 
     def __init__(self, *bounds: Any) -> None:
         self.start, self.stop = (0, *bounds)[-2:] if len(bounds) < 2 else bounds[:2]
@@ -47,7 +47,7 @@ class SymbolicRange:
 
     @property
     def count(self) -> Count:
-        """The number of items."""
+        """Number of items."""
         step = self.step
         span: Any = self.stop - self.start if step > 0 else self.start - self.stop
         count = span if abs(step) == 1 else (span + (abs(step) - 1)) // abs(step)
@@ -59,7 +59,7 @@ class SymbolicRange:
         return SymbolicNumber(payload, int, 0, max(count.high, 0))
 
     def rounds(self) -> Rounds:
-        """The items of the range."""
+        """Return the rounds of a loop over the range."""
         count = self.count
 
         def at_payload(k: Any) -> SymbolicNumber:
@@ -74,7 +74,7 @@ class SymbolicRange:
 
 
 def index(k: Any, start: Any, step: int, count: Count) -> SymbolicNumber:
-    """The number `start + k * step`, where there are so many of them."""
+    """Return the number `start + k * step`, whose interval follows from 0 <= k < count."""
     low, high = interval(start)
     span = (interval(count)[1] - 1) * step
     at = numbers.computed("mul", int, k, step) if step != 1 else k
@@ -85,7 +85,7 @@ def index(k: Any, start: Any, step: int, count: Count) -> SymbolicNumber:
 
 
 class Enumerated:
-    """`enumerate(over, start)`."""
+    """Iterable `enumerate(over, start)` of a loop that may be staged."""
 
     def __init__(self, over: Any, start: int = 0) -> None:
         self.over, self.start = over, start
@@ -95,7 +95,7 @@ class Enumerated:
 
 
 class Zipped:
-    """`zip(*over)`."""
+    """Iterable `zip(*over)` of a loop that may be staged."""
 
     def __init__(self, *over: Any) -> None:
         self.over = over
@@ -105,7 +105,7 @@ class Zipped:
 
 
 class Reversed:
-    """`reversed(over)`."""
+    """Iterable `reversed(over)` of a loop that may be staged."""
 
     def __init__(self, over: Any) -> None:
         self.over = over
@@ -115,7 +115,7 @@ class Reversed:
 
 
 def rounds_of(iterable: Any) -> Rounds | None:
-    """The rounds of a loop over what the program can run over; None for other iterables."""
+    """Return the rounds of a loop over an iterable that can be staged; None for others."""
     if isinstance(iterable, Rounds):
         return iterable
     if isinstance(iterable, SymbolicRange):

@@ -1,7 +1,7 @@
-"""Loops of converted functions: parts of the program where that is possible, else Python's.
+"""Loops of converted functions: staged as parts of the program, or unrolled by Python.
 
-A loop whose count is known, and that can't be a part of the program, runs as in Python: its rounds
-are traced one after the other. One whose count is not known is refused with an error.
+A loop with a known count that can't be staged is unrolled: its rounds are traced one after the
+other. A loop with an unknown count that can't be staged raises an error.
 """
 
 from collections.abc import Callable
@@ -21,17 +21,17 @@ from npcompat._internal.staging.rounds import ChangedTypeError, StagedLoop
 from npcompat._internal.staging.truths import negated, truth
 
 FEWEST = 9
-"""Rounds from which on a loop of known count is staged; fewer are traced one by one."""
+"""Minimum number of rounds of a staged loop with a known count."""
 _PEELED = 2
-"""Rounds that may run before a loop, whose variables change their types then."""
+"""Maximum number of rounds that are peeled off a loop because its variables change their types."""
 _TRIES = 2
-"""Number of times that a loop of one program is tried again after it failed."""
+"""Number of failures in one program after which a loop is not staged any more."""
 
 Body = Callable[..., None]
 
 
 class _Site:
-    """A loop in the source: its body and variables, and what is known of it."""
+    """Loop in the source: its body, its variables and its line."""
 
     def __init__(
         self, body: Body, variables: Any, where: tuple[int, int], first: tuple[int, ...]
@@ -42,7 +42,7 @@ class _Site:
         self.key = (body.__code__.co_filename, *where)
 
     def may_stage(self) -> bool:
-        """Return True unless it has failed several times in the program being traced."""
+        """Return True unless staging has failed `_TRIES` times in the program being traced."""
         if context.current() is None:
             return False
         failed: int = context.outermost().notes.get(("failed", self.key), 0)
@@ -57,7 +57,7 @@ class _Site:
 
 
 class _Undo:
-    """Variables and conditions of the program as they were before a loop was tried."""
+    """Snapshot of variables and error flags, which restores them after a failed try."""
 
     def __init__(self, variables: Variables) -> None:
         self.variables, self.saved = variables, list(variables.get())
@@ -77,7 +77,7 @@ def for_loop(
     first: tuple[int, ...],
     going: Callable[[], Any] | None,
 ) -> None:
-    """`for item in iterable: body(item)`, while `going()` holds after each round."""
+    """Run `for item in iterable: body(item)`, as long as `going()` holds after each round."""
     site = _Site(body, variables, where, first)
     rounds = rounds_of(iterable) if context.current() is not None else None
     if rounds is None:
@@ -91,7 +91,7 @@ def for_loop(
 
 
 def _few(rounds: Rounds, site: _Site, going: Callable[[], Any] | None) -> None:
-    """Run few rounds one by one, unless there is a loop of the program in the first of them."""
+    """Unroll a loop of few rounds; if its first round contains a staged loop, stage the others."""
     for k in range(int(rounds.total)):
         before = context.outermost().notes.get("staged", 0)
         site.body(rounds.at(k))
@@ -107,7 +107,7 @@ def _few(rounds: Rounds, site: _Site, going: Callable[[], Any] | None) -> None:
 
 
 def _under(flag: Any, others: Callable[[], None], site: _Site) -> None:
-    """Run the other rounds where a flag is set, that the program knows."""
+    """Run the other rounds under a branch on a traced flag."""
     staged_branch(flag, others, lambda: None, site.variables)
 
 
@@ -125,7 +125,7 @@ def _unrolled(iterable: Any, site: _Site, going: Callable[[], Any] | None) -> No
 
 
 def _run_rounds(rounds: Rounds, site: _Site, going: Callable[[], Any] | None) -> None:
-    """Run a loop as a part of the program; if that fails and its count is known, round by round."""
+    """Stage a loop; if that fails and its count is known, unroll it."""
     first = 0
     while True:
         undo = _Undo(site.variables)
@@ -156,7 +156,7 @@ def _run_rounds(rounds: Rounds, site: _Site, going: Callable[[], Any] | None) ->
 def _peeled(
     rounds: Rounds, first: int, site: _Site, going: Callable[[], Any] | None, why: str
 ) -> bool:
-    """Run one round before the loop; False if no rounds are left after it."""
+    """Run one round before the loop; return False if no rounds are left for it."""
     count = rounds.total
     if type(count) is int:
         if first >= count:
@@ -206,7 +206,7 @@ def while_loop(
     where: tuple[int, int],
     first: tuple[int, ...],
 ) -> None:
-    """`while test(): body()`."""
+    """Run `while test(): body()`."""
     site = _Site(body, variables, where, first)
     rounds = 0
     while True:
@@ -216,7 +216,8 @@ def while_loop(
         if not flag:
             return
         rounds += 1
-        # The first rounds may make known what a later one finds unknown.
+        # A condition on constants may become unknown in later rounds, so staging is tried after
+        # 1, 2, 4, ... rounds.
         if (
             rounds & (rounds - 1) == 0
             and site.may_stage()
@@ -228,7 +229,7 @@ def while_loop(
 
 
 def _stages_known(test: Callable[[], Any], site: _Site) -> bool:
-    """Stage a while loop whose next round runs for sure; False if that fails."""
+    """Stage a while loop whose condition is True now; return False if that fails."""
     undo = _Undo(site.variables)
     try:
         with holding(undo.saved):

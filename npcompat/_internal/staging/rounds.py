@@ -1,7 +1,7 @@
-"""A loop of the program: its body runs once, on symbols, for all of its rounds.
+"""Staged loops: the body runs once, on symbolic values, for all of its rounds.
 
-The state that goes from round to round is what variables mean that a round binds anew, and the
-arrays that it writes. Which variables these are is found by running the body.
+The carried state consists of the variables that a round rebinds, and of the arrays that it writes.
+Running the body shows which variables these are.
 """
 
 from collections.abc import Callable, Iterator
@@ -42,26 +42,26 @@ from npcompat._internal.support.errors import TracedValueError
 
 _ATTEMPTS = 12
 _CARRIED: dict[Any, frozenset[int]] = {}
-"""Variables that loops were found to carry, by where they are."""
+"""By site: the variables that a loop was found to carry, with which the next trace begins."""
 
 
 class ChangedTypeError(Exception):
-    """A variable is of another type after a round: that round has to run before the loop."""
+    """Error for a variable whose type changes in a round, which must run before the loop."""
 
 
 class StagedLoop:
-    """One try to make a loop a part of the program.
+    """One try to stage a loop.
 
     Parameters
     ----------
     site : object
-        Where the loop is: `body`, `variables`, `first`, `line`, `key`.
+        Loop in the source, with `body`, `variables`, `first`, `line` and `key`.
     rounds : Rounds or None
-        What a `for` runs over; None for a `while`.
+        Rounds of a `for`; None for a `while`.
     first : int
-        Rounds of a `for` that ran already.
+        Number of rounds of a `for` that have run already.
     going : callable or None
-        Says after a round whether there is another.
+        Function that is called after each round, and is true if another one follows.
     """
 
     def __init__(
@@ -70,21 +70,21 @@ class StagedLoop:
         self.site, self.rounds, self.first, self.going = site, rounds, first, going
         self.variables, self.names = site.variables, site.variables.names
         self.init = list(self.variables.get())
-        self.entered = False  # a first round runs for sure
-        self.active: Any = None  # whether a while runs at all
+        self.entered = False  # True if the first round is certain to run
+        self.active: Any = None  # flag: the first round of a while runs
         self.reset: set[int] = set()  # variables that each round binds before it uses them
-        self.maybe: dict[int, Form] = {}  # variables that enter unbound, and perhaps become bound
+        self.maybe: dict[int, Form] = {}  # variables that enter unbound, and may become bound
         self.entering: dict[int, Form] = {}
         self.leaving: dict[int, Form] = {}
         self.permuted: dict[int, int] = {}
         self.written_names: set[int] = set()
         self.wide = False
         self.captured: Captured
-        self.small: Captured | None = None  # the same with slices read through windows
+        self.small: Captured | None = None  # the round with slices read through windows
 
     @property
     def runs(self) -> bool:
-        """True if there is a round for sure."""
+        """True if at least one round is certain to run."""
         if self.entered:
             return True
         if self.rounds is None:
@@ -110,7 +110,7 @@ class StagedLoop:
     # --- the body
 
     def _trace(self) -> None:
-        """Run the body until it is known what it carries."""
+        """Trace the body until its carried variables, and their forms, are found."""
         carried = {i for i in _CARRIED.get(self.site.key, ()) if i < len(self.init)}
         for _ in range(_ATTEMPTS):
             values = self._enter(carried)
@@ -127,7 +127,7 @@ class StagedLoop:
             del _CARRIED[next(iter(_CARRIED))]
 
     def _enter(self, carried: set[int]) -> list[Value]:
-        """The values that the carried variables enter the first round with."""
+        """Return the initial values of the carried variables."""
         self.entering = {}
         values: list[Value] = []
         for i in sorted(carried - self.reset):
@@ -154,7 +154,7 @@ class StagedLoop:
         return values
 
     def _captured(self, carried: set[int], values: list[Value]) -> set[int]:
-        """Trace one round; returns variables that it binds, and that were not known to be."""
+        """Trace one round; return the variables that it binds and that are not in `carried`."""
         self.leaving, self.permuted, self.written_names = {}, {}, set()
         grown: set[int] = set()
         indices = [] if self.rounds is None else [Value(control.index_type())]
@@ -204,7 +204,7 @@ class StagedLoop:
         return grown
 
     def _trace_windows(self) -> None:
-        """Trace the round again with windows, which serve where no slice is longer."""
+        """Trace the round again with slices read through windows, for rounds of short slices."""
         whole = self.captured, self.leaving, self.permuted, self.written_names
         try:
             with items.windows():
@@ -221,7 +221,7 @@ class StagedLoop:
             )
             self.small = small if same else None
         except (TracedValueError, ChangedTypeError):
-            self.small = None  # a round that can't be traced with windows runs without them
+            self.small = None  # all rounds run without windows
         finally:
             self.variables.put(list(self.init))
             self.captured, self.leaving, self.permuted, self.written_names = whole
@@ -229,7 +229,7 @@ class StagedLoop:
     def _left(
         self, i: int, now: Any, trace: Trace, begun: list[Any], seen: set[int]
     ) -> tuple[Form, list[Value]]:
-        """The form and values of a variable after a round."""
+        """Return the form and values of a variable after a round."""
         name = self.names[i]
         if type(now) is Unbound:
             if i in self.reset:
@@ -255,7 +255,7 @@ class StagedLoop:
         return form, values
 
     def _widened(self) -> bool:
-        """Look whether variables leave a round as they enter it; True if it has to run again."""
+        """Compare forms of variables before and after a round; return True to trace it again."""
         again = False
         for i, form in self.leaving.items():
             entry = self.entering.get(i)
@@ -276,15 +276,15 @@ class StagedLoop:
             raise ChangedTypeError(f"{self.names[i]!r} begins as {entry} and becomes {form}")
         return again
 
-    # --- what would make it wrong
+    # --- checks
 
     def _check_aliases(self) -> None:
-        """Refuse arrays that somebody else could tell from the copies that the loop carries."""
+        """Refuse carried arrays with aliases, which would not see the loop's writes."""
         count = None if self.rounds is None else self.rounds.total
         cycles = sorted(self.permuted) == sorted(self.permuted.values())
         self.returning: dict[int, int] = {}
         if self.permuted and cycles and type(count) is int and self.going is None:
-            # Names change places in each round, so it is known where each array ends.
+            # Each round permutes the names, and the count is known: so is each array's last name.
             where = {i: i for i in self.permuted}
             for _ in range((count - self.first) % _order(self.permuted)):
                 where = {i: self.permuted[where[i]] for i in where}
@@ -298,7 +298,7 @@ class StagedLoop:
                     )
         for i in self.written_names - set(self.returning):
             if is_shared(self.init, i):
-                # a round before the loop binds a new array, which nobody else has
+                # after a peeled round the variable holds a new array, without aliases
                 raise ChangedTypeError(
                     f"{self.names[i]!r} is written in place and bound anew, and its array has "
                     "other names"
@@ -331,7 +331,7 @@ class StagedLoop:
     # --- the loop
 
     def _added(self) -> list[Any]:
-        """Add the loop to the program; returns the variables after it."""
+        """Add the loop to the program; return the values of the variables after it."""
         order = list(self.leaving)
         carry_forms = {i: self.entering.get(i, self.leaving[i]) for i in order}
         entering = [v for i in self.entering for v in apart_again(self, i)]
@@ -380,7 +380,7 @@ class StagedLoop:
         ran = self._ran()
         for i in order:
             if i in self.returning:
-                # the array ends under this name, in the handle that was there first
+                # write the array's last value into its original handle
                 target = self.init[self.returning[i]]
                 writes.write(target, next(results))
                 state[i] = target
@@ -395,7 +395,7 @@ class StagedLoop:
         return state
 
     def _ran(self) -> Any:
-        """Return True, or a flag, for a loop of which a round has run."""
+        """Return True if a round is certain to run, else the flag that one has run."""
         if self.runs:
             return True
         if self.active is not None:
@@ -407,7 +407,9 @@ class StagedLoop:
     def _compute(
         self, order: list[int], forms: dict[int, Form], fixed: list[Handle], entering: int
     ) -> Callable[..., Any]:
-        """The loop on payloads: of fixed arrays, entering values, written arrays, and a count."""
+        """Return the loop as a function of the payloads of fixed arrays, initial values, written
+        arrays, and a count or a flag.
+        """
         found, entry, rounds = self.captured, self.entering, self.rounds
         leaving, site_first, going = self.leaving, self.first, self.going
         body, small = xla.function(found.op, ()), self.small
@@ -487,9 +489,7 @@ class StagedLoop:
         return compute
 
     def _may_run_forever(self) -> bool:
-        """Return True if a round has a loop of its own, which an error must keep from running
-        on.
-        """
+        """Return True if a round has a while loop of its own, which may not end after an error."""
         return tracing.contains_loop(self.captured.jaxpr, ("while",))
 
     def _report(self) -> None:
@@ -502,7 +502,7 @@ class StagedLoop:
 
 
 def apart_again(loop: StagedLoop, i: int) -> list[Value]:
-    """The values that a variable enters a loop with."""
+    """Return the initial values of a carried variable."""
     now = loop.init[i]
     if type(now) is Unbound:
         return [Value(p) for p in blank(loop.entering[i])]
@@ -514,7 +514,7 @@ def _is_root(value: Any) -> bool:
 
 
 def _arrays(value: Any) -> list[Any]:
-    """The arrays of a value that can be written."""
+    """Return the writeable arrays in a value."""
     if type(value) is tuple:
         return [h for item in value for h in _arrays(item)]
     if type(value) is MaybeBound:
@@ -523,7 +523,7 @@ def _arrays(value: Any) -> list[Any]:
 
 
 def _order(permutation: dict[int, int]) -> int:
-    """After how many rounds a permutation is the identity."""
+    """Return the order of a permutation: the number of rounds after which it is the identity."""
     n, current = 1, dict(permutation)
     while any([k != v for k, v in current.items()]):
         current = {k: permutation[v] for k, v in current.items()}

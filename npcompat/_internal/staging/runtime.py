@@ -1,7 +1,6 @@
-"""Functions that converted functions call in place of Python's own loops, branches and calls.
+"""Runtime of converted functions: its functions replace Python's loops, branches and calls.
 
-Each does what Python does where the values are Python's, and adds to the program where they are
-not known before that runs.
+On Python values each behaves like Python. On traced values it adds to the program.
 """
 
 import builtins
@@ -34,7 +33,7 @@ def branch(
     variables: Any,
     unused: tuple[int, ...],
 ) -> None:
-    """`if test: then() else: otherwise()`, after which some of the variables are not used."""
+    """Run `if test: then() else: otherwise()`; variables in `unused` are not read after it."""
     flag = truth(test)
     if isinstance(flag, bool):
         (then if flag else otherwise)()
@@ -43,12 +42,12 @@ def branch(
 
 
 def update_item(array: Any, key: Any, operation: str, value: Callable[[], Any]) -> None:
-    """`array[key] op= value()`."""
+    """Compute `array[key] op= value()`."""
     items.update_item(array, key, getattr(operator, operation), value)
 
 
 def updated(old: Any, operation: str, value: Callable[[], Any]) -> Any:
-    """`old op= value()`, of a variable."""
+    """Return the result of `old op= value()` for a variable."""
     if is_staged() and not isinstance(
         old, Handle | TracedNumber | int | float | complex | str | tuple | bytes
     ):
@@ -57,14 +56,14 @@ def updated(old: Any, operation: str, value: Callable[[], Any]) -> Any:
 
 
 def set_attribute(owner: Any, name: str, value: Any) -> None:
-    """`owner.name = value`."""
+    """Set `owner.name = value`."""
     if is_staged() and not (isinstance(owner, Handle) and name in ("shape", "real", "imag")):
         refuse(f"the attribute {name!r} of a {type(owner).__name__} is set")
     setattr(owner, name, value)
 
 
 def update_attribute(owner: Any, name: str, operation: str, value: Callable[[], Any]) -> None:
-    """`owner.name op= value()`."""
+    """Compute `owner.name op= value()`."""
     old = getattr(owner, name)
     new = updated(old, operation, value)
     if new is old and isinstance(old, Handle) and is_staged():
@@ -73,7 +72,7 @@ def update_attribute(owner: Any, name: str, operation: str, value: Callable[[], 
 
 
 def raise_error(error: Any) -> None:
-    """`raise error`."""
+    """Run `raise error`; in a staged run the program raises it."""
     if is_staged():
         if isinstance(error, type) and issubclass(error, BaseException):
             error = error()
@@ -84,7 +83,7 @@ def raise_error(error: Any) -> None:
 
 
 def check(test: Any, message: Callable[[], Any] | None) -> None:
-    """`assert test, message()`."""
+    """Run `assert test, message()`; on a traced test the program raises the error."""
     flag = truth(test)
     if isinstance(flag, bool):
         if not flag:
@@ -95,14 +94,14 @@ def check(test: Any, message: Callable[[], Any] | None) -> None:
 
 
 def entered(manager: Any) -> Any:
-    """The context manager of a `with`."""
+    """Return the context manager of a `with`; refuse foreign ones in staged runs."""
     if is_staged() and not type(manager).__module__.startswith(("npcompat", "contextlib")):
         refuse(f"a context of {type(manager).__name__} is entered")
     return manager
 
 
 def trying() -> None:
-    """The beginning of a `try`."""
+    """Refuse a `try` in staged runs; converted code calls it first in the block."""
     if is_staged():
         refuse("try: the program can't catch errors")
 

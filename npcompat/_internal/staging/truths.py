@@ -1,4 +1,4 @@
-"""Truths of values that the program knows: `not`, `and`, `or`, `a < b < c`, `x if c else y`."""
+"""Truth values of traced values: `not`, `and`, `or`, `a < b < c`, `x if c else y`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ Later = Callable[[], Any]
 
 
 def truth(x: Any) -> Any:
-    """Python's truth of a value: a bool, or a flag that the program knows."""
+    """Return the truth of a value: a bool, or a traced flag."""
     if isinstance(x, SymbolicNumber | masked_array.Length):
         return numbers.truth(x.payload)
     if isinstance(x, Handle) and context.current() is not None:
@@ -32,28 +32,28 @@ def truth(x: Any) -> Any:
 
 
 def as_bool(flag: Any) -> Any:
-    """A flag as a bool of Python's."""
+    """Return a flag as a bool, or as a symbolic one if it is traced."""
     return flag if isinstance(flag, bool) else SymbolicNumber(flag, bool)
 
 
 def negated(x: Any) -> Any:
-    """`not x`."""
+    """Compute `not x`."""
     flag = truth(x)
     return not flag if isinstance(flag, bool) else as_bool(numbers.negation(flag))
 
 
 def both(*parts: Later) -> Any:
-    """`a and b`."""
+    """Compute `a and b`."""
     return _decided(parts, False)
 
 
 def either(*parts: Later) -> Any:
-    """`a or b`."""
+    """Compute `a or b`."""
     return _decided(parts, True)
 
 
 def _decided(parts: tuple[Later, ...], deciding: bool) -> Any:
-    """The first part whose truth is the deciding one, or the last."""
+    """Return the first part whose truth is `deciding`, or the last part."""
     value: Any = None
     for i, part in enumerate(parts):
         value = part()
@@ -72,7 +72,7 @@ def _decided(parts: tuple[Later, ...], deciding: bool) -> Any:
             _check_bool(found)
             return as_bool(truth(found))
 
-        # The other parts run only where this one does not decide: they may raise, or write.
+        # The other parts may raise or write, so they run in an arm of a branch.
         if deciding:
             return chosen(as_bool(flag), lambda: True, others)
         return chosen(as_bool(flag), others, lambda: False)
@@ -80,14 +80,14 @@ def _decided(parts: tuple[Later, ...], deciding: bool) -> Any:
 
 
 def _check_bool(x: Any) -> None:
-    """Refuse a part of `and`, `or` that Python would give as it is, not as its truth."""
+    """Refuse a part of `and` or `or` that is no bool: Python would return the part itself."""
     known = isinstance(x, SymbolicNumber) and x.kind is bool
     if not (isinstance(x, bool) or known or (isinstance(x, Handle) and x.dtype == bool)):
         refuse("`and` or `or` gives one of two values that are no bools; compare them with zero")
 
 
 def compared(left: Later, *rest: Any) -> Any:
-    """`a < b < c`."""
+    """Compute `a < b < c`."""
     found: Any = True
     value = left()
     for n in range(0, len(rest), 2):
@@ -106,7 +106,7 @@ def compared(left: Later, *rest: Any) -> Any:
 
 
 def chosen(test: Any, then: Later, otherwise: Later) -> Any:
-    """`then() if test else otherwise()`."""
+    """Compute `then() if test else otherwise()`."""
     flag = truth(test)
     if isinstance(flag, bool):
         return then() if flag else otherwise()

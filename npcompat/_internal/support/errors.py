@@ -114,7 +114,7 @@ def user_location() -> str:
 def user_call() -> tuple[str, list[CodeType]]:
     """Return `user_location()`, and npcompat's functions between that frame and here.
 
-    They are given by their code objects, innermost first: the last one is what the user called.
+    They are code objects, innermost first: the last one is the function that the user called.
     """
     codes = []
     for frame in _frames():

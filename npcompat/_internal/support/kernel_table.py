@@ -46,9 +46,7 @@ def register_kernel(name: str, *, backend: str) -> Callable[[_Function], _Functi
 
 
 def register_kernels(backend: str, /, **kernels: Callable[..., Any]) -> None:
-    """Register functions that are no definitions of their own, each as the kernel of its
-    keyword.
-    """
+    """Register existing functions, each as the kernel named by its keyword."""
     for name, function in kernels.items():
         register_kernel(name, backend=backend)(function)
 

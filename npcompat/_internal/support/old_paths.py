@@ -61,7 +61,7 @@ class _Finder:
 
     @staticmethod
     def exec_module(module: ModuleType) -> None:
-        """Put the module in whose place a path stands, if it stands for a whole one."""
+        """Put the module that the whole path stands for, if any, into `sys.modules`."""
         whole = _entry(module.__name__).whole
         if whole is not None:
             sys.modules[module.__name__] = importlib.import_module(whole)

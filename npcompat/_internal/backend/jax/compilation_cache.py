@@ -10,13 +10,13 @@ _PATH = "jax_compilation_cache_dir"
 
 
 def kept_in() -> str | None:
-    """Folder of the cache; None if programs are not kept."""
+    """Return the folder of the cache; None if programs are not kept."""
     found: str | None = getattr(jax.config, _PATH)
     return found
 
 
 def keep_in(path: str | os.PathLike[str] | None) -> None:
-    """Keep programs, small ones too, in a folder from now on; None: keep them no longer."""
+    """Store compiled programs, small ones too, in a folder from now on; None ends that."""
     found = None if path is None else str(Path(path).expanduser().absolute())
     if found is not None:
         os.makedirs(found, exist_ok=True)

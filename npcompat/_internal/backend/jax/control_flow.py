@@ -36,7 +36,7 @@ def truth(x: Any) -> Any:
 
 
 def no_flags(count: int) -> Any:
-    """Flags of which none is raised."""
+    """Return a vector of flags of which none is set."""
     return jnp.zeros(count, bool)
 
 
@@ -46,28 +46,28 @@ def joined_flags(flags: Sequence[Any]) -> Any:
 
 
 def any_over_steps(flags: Any) -> Any:
-    """Flags that were raised in any step of a loop."""
+    """Return the flags that were set in any step of a loop."""
     return flags.any(0)
 
 
 def zeros_of(function: Callable[[], Any]) -> Any:
-    """Zeros in the shapes and dtypes of the results of a function."""
+    """Return zeros with the shapes and dtypes of a function's results, without calling it."""
     return jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), jax.eval_shape(function))
 
 
 def abstract_slice(payload: Any) -> jax.ShapeDtypeStruct:
-    """Type of one slice along the leading axis."""
+    """Return the type of one slice along the leading axis."""
     aval = jax.typeof(payload)
     return jax.ShapeDtypeStruct(aval.shape[1:], aval.dtype)
 
 
 def constant(flag: bool) -> Any:
-    """A flag that is known."""
+    """Return a constant flag."""
     return jnp.asarray(flag)
 
 
 def of_type(x: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """A payload cast and broadcast to a type."""
+    """Cast and broadcast a payload to a dtype and a shape."""
     with jax.enable_x64(True):
         found = lax.convert_element_type(jnp.asarray(x), dtype)
         return jnp.broadcast_to(found, shape) if found.shape != shape else found
@@ -78,7 +78,7 @@ Step = Callable[[Any, Any], Any]
 
 
 def counted(first: Any, stop: Any, step: Step, carry: Any) -> Any:
-    """Run rounds from one number to another; where both are known this has a derivative."""
+    """Run `carry = step(k, carry)` for k in [first, stop); differentiable if both are ints."""
     with jax.enable_x64(True):
         if not isinstance(stop, int):
             first, stop = jnp.asarray(first, jnp.int64), jnp.asarray(stop, jnp.int64)
@@ -86,12 +86,12 @@ def counted(first: Any, stop: Any, step: Step, carry: Any) -> Any:
 
 
 def index(k: Any) -> Any:
-    """The number of a round."""
+    """Return the number of a round as an int64 payload."""
     return jnp.asarray(k, jnp.int64)
 
 
 def flagged(flags: Sequence[Any]) -> Any:
-    """True if any of some vectors of flags has one that is set."""
+    """Return the flag that is set if any flag in some vectors is."""
     found = jnp.asarray(False)
     for f in flags:
         found = found | f.any()
@@ -99,16 +99,16 @@ def flagged(flags: Sequence[Any]) -> Any:
 
 
 def index_type() -> jax.ShapeDtypeStruct:
-    """Type of the number of a round."""
+    """Return the type of the number of a round."""
     return jax.ShapeDtypeStruct((), jnp.dtype("int64"))
 
 
 Round = Callable[[Any, Any], tuple[Any, Any]]
-"""`going, carry = step(index, carry)`, where a carry ends with a tuple of flags of errors."""
+"""`going, carry = step(index, carry)`; the last item of a carry is a tuple of error flags."""
 
 
 def while_staged(step: Round, carry: Any, active: Any) -> Any:
-    """Run rounds while they go on, and raise no error."""
+    """Run rounds until one says that it is the last, or sets an error flag."""
 
     def goes_on(state: Any) -> Any:
         return jnp.logical_and(state[0], ~flagged(state[1][2]))
@@ -118,7 +118,7 @@ def while_staged(step: Round, carry: Any, active: Any) -> Any:
 
 
 def rounds_while(first: int, stop: Any, step: Round, carry: Any, breaks: bool) -> Any:
-    """Run counted rounds while they go on, and raise no error."""
+    """Run counted rounds until one breaks (if `breaks`) or sets an error flag."""
 
     def goes_on(state: Any) -> Any:
         k, going, now = state
@@ -136,7 +136,7 @@ def rounds_while(first: int, stop: Any, step: Round, carry: Any, breaks: bool) -
 
 
 def bounded_rounds(first: int, most: int, stop: Any, step: Round, carry: Any) -> Any:
-    """Run counted rounds while they go on, `most` at the most; this has a derivative."""
+    """Run at most `most` counted rounds, until one says that it is the last; differentiable."""
 
     def guarded(k: Any, state: Any) -> Any:
         going, now = state

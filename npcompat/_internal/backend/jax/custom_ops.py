@@ -41,7 +41,7 @@ def with_gradient(name: str, pull: Function, inputs: int, outputs: int) -> Op:
 
 
 def _identity(pull: Function) -> Any:
-    """Return `f(inputs, outputs, residuals) -> outputs`, with that gradient."""
+    """Return `f(inputs, outputs, residuals) -> outputs` with the gradient of `with_gradient`."""
 
     @jax.custom_vjp
     def identity(xs: Any, outs: Any, rest: Any) -> Any:
@@ -114,13 +114,13 @@ def _no_cotangent(x: Any) -> Any:
     return jnp.zeros_like(x) if is_inexact(x.dtype) else onp.zeros(x.shape, jax.dtypes.float0)
 
 
-# --- ways to compute ------------------------------------------------------------------------------
+# --- kinds of functions ---------------------------------------------------------------------------
 
 
 def jax_function(function: Callable[..., Any]) -> Function:
     """Wrap a function of JAX arrays.
 
-    If no operand has 64 bits, it runs with the x64 flag as the user has it now.
+    It runs with the x64 flag that the user has set now, and with x64 on if an operand has 64 bits.
     """
     flag = bool(jax.config.read("jax_enable_x64"))
 
@@ -137,8 +137,8 @@ def callback(
 ) -> Sequence[Any]:
     """Call a function of NumPy arrays when the program runs.
 
-    JAX narrows what callbacks take and return unless its x64 flag is set when the program runs. So
-    numbers of 64 bits travel as two of 32 bits.
+    JAX narrows operands and results of callbacks unless its x64 flag is set when the program runs.
+    So a number of 64 bits is passed as two of 32 bits.
     """
     kinds = [onp.dtype(a.dtype) for a in arrays]
     specs = tuple(
@@ -220,7 +220,7 @@ def _no_lengths(*arrays: Any) -> Any:
 
 
 def output_count(function: Function, types: Types) -> int:
-    """Number of outputs of a function for arrays of these types; nothing is computed."""
+    """Return the number of outputs of a function for arrays of these types; compute nothing."""
     with jax.enable_x64(True):
         return len(jax.eval_shape(function, *[jax.ShapeDtypeStruct(*t) for t in types]))
 

@@ -25,17 +25,17 @@ from npcompat._internal.core.program_cache import RECORDED
 
 
 class Pullback(NamedTuple):
-    """A recorded call: `pull(arrays, cotangents)` gives the gradients of the inputs asked for."""
+    """Pullback of a recorded call: `pull(arrays, cotangents)` returns gradients of its inputs."""
 
     pull: Callable[..., Any]
     arrays: tuple[Any, ...]
 
 
 class _Residuals:
-    """Residuals: values that leave a recorded program besides its outputs.
+    """Residuals of a recorded program: values that backward needs, besides its outputs.
 
-    A residual that is an input or an output of the program is not copied out again: `sources` says
-    where it is.
+    A residual that is an input or an output of the program is not copied out again; `sources` of
+    the recipe says which one it is.
     """
 
     __slots__ = ("kept", "recipe")
@@ -59,7 +59,7 @@ jax.tree_util.register_pytree_node(
 def _vjp(
     apply: Callable[..., Any], arrays: Sequence[Any], mask: tuple[bool, ...]
 ) -> tuple[Any, Callable[..., Any]]:
-    """Outputs, and the pullback to the inputs of the mask; cotangents may be None (zero)."""
+    """Return the outputs, and the pullback to the inputs in the mask."""
     chosen = [a for a, wanted in zip(arrays, mask, strict=True) if wanted]
 
     def of_chosen(*some: Any) -> Any:
@@ -71,11 +71,11 @@ def _vjp(
 
 
 def _fill(outs: Any, cotangents: Sequence[Any], separate: bool) -> Any:
-    """Cotangents in the structure and dtypes that JAX expects for these outputs.
+    """Return cotangents in the structure and dtypes that JAX expects for these outputs.
 
-    Outputs that nothing depends on get zeros. Where outputs are `separate` (see `Op`), they are
-    left out: a zero times a derivative that is not finite would be nan. JAX's loops can't leave out
-    what they stack, so that this is not done for all operators.
+    A missing cotangent (None) is zeros, or JAX's symbolic zero if the outputs are `separate` (see
+    `Op.separate_outputs`): an array of zeros times an infinite derivative would be nan. Not all
+    operators get symbolic zeros, because JAX's loops can't omit outputs that they stack.
     """
 
     def one(out: Any, given: Any) -> Any:
@@ -94,7 +94,7 @@ def _fill(outs: Any, cotangents: Sequence[Any], separate: bool) -> Any:
 def forward_and_pullback(
     op: Op, attrs: Attrs, mask: tuple[bool, ...]
 ) -> Callable[..., tuple[Any, Pullback]]:
-    """The compiled operator that also returns its pullback, so that backward recomputes nothing."""
+    """Return the compiled operator that also returns its pullback; backward recomputes nothing."""
     apply = function(op, attrs)
 
     def recorded(*arrays: Any) -> Any:
@@ -152,8 +152,10 @@ def forward_and_pullback(
 
 
 def _traced(op: Op, attrs: Attrs) -> Callable[..., Any]:
-    """The operator as it is differentiated in a trace: what has many equations is traced, and
-    differentiated, once for calls alike.
+    """Return the function of an operator that is differentiated in a trace.
+
+    An opaque operator, which has many equations, is a jitted function: JAX traces and
+    differentiates it once for all calls with operands of the same types.
     """
     if op.pattern != "opaque" or op.prefers_xla:
         return function(op, attrs)
@@ -168,7 +170,7 @@ def _traced(op: Op, attrs: Attrs) -> Callable[..., Any]:
 def traced_forward_and_pullback(
     op: Op, attrs: Attrs, mask: tuple[bool, ...]
 ) -> Callable[..., tuple[Any, Pullback]]:
-    """The same inside a trace: no program of its own, the enclosing one takes the equations."""
+    """Return the operator with its pullback for use in a trace, which gets their equations."""
     apply = _traced(op, attrs)
 
     def call(*payloads: Any) -> tuple[Any, Pullback]:
@@ -187,8 +189,9 @@ def traced_forward_and_pullback(
 def lazy_pullback(
     op: Op, attrs: Attrs, mask: tuple[bool, ...], payloads: Sequence[Any]
 ) -> Pullback:
-    """A pullback that differentiates when it is called, for traces whose own tape will seldom be
-    asked.
+    """Return a pullback that differentiates when it is called.
+
+    For traces that record a tape which seldom runs backward.
     """
 
     def pull(_: Any, cotangents: Sequence[Any]) -> Any:
@@ -200,8 +203,9 @@ def lazy_pullback(
 
 
 def pullback_op(op: Op, attrs: Attrs, mask: tuple[bool, ...], given: tuple[bool, ...]) -> Op:
-    """The pullback of an operator as an operator of (inputs, given cotangents): what `create_graph`
-    records.
+    """Return the pullback of an operator as an operator of (inputs, given cotangents).
+
+    `create_graph` records it.
     """
     apply = function(op, attrs)
     arity = len(mask)
@@ -216,7 +220,7 @@ def pullback_op(op: Op, attrs: Attrs, mask: tuple[bool, ...], given: tuple[bool,
 
 
 def _derived(name: str, compute: Callable[..., Any], outputs: int) -> Op:
-    """An operator of any inputs that computes gradients, and runs on XLA where it can."""
+    """Return a variadic operator that computes gradients, on XLA if it can."""
     return Op(
         name,
         compute,
@@ -229,8 +233,9 @@ def _derived(name: str, compute: Callable[..., Any], outputs: int) -> Op:
 
 
 Step = tuple[Op, Attrs, tuple[Any, ...]]
-"""One operator of a graph: where its operands come from, an input (its number) or an output of an
-earlier step (a pair).
+"""One operator of a graph with the sources of its operands.
+
+A source is the number of an input, or the pair (earlier step, output).
 """
 
 
@@ -241,8 +246,9 @@ def graph_gradient_op(
     heads: Sequence[tuple[int, int]],
     given: Sequence[bool],
 ) -> Op:
-    """The gradients of a graph as one operator of its inputs and the heads' given cotangents (the
-    others are ones).
+    """Return the gradients of a graph as one operator of its inputs and the given cotangents.
+
+    The cotangents of the other heads are ones.
     """
     functions = [(function(op, attrs), op.outputs, operands) for op, attrs, operands in steps]
 

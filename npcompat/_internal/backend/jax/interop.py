@@ -1,4 +1,4 @@
-"""Other libraries' arrays on XLA, copies, and nested containers of arrays."""
+"""Arrays of other libraries on XLA, copies, and nested containers of arrays."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,9 +10,9 @@ from npcompat._internal.backend.jax.kernels import array_functions
 
 
 def from_dlpack(array: Any, copy: bool | None) -> Any:
-    """An XLA array over the memory of another library's array, where it fits.
+    """Return an XLA array over the memory of another library's array, or a copy if XLA needs one.
 
-    (XLA never writes into such memory.)
+    XLA never writes into such memory.
     """
     with jax.enable_x64(True):
         if not copy:
@@ -23,7 +23,7 @@ def from_dlpack(array: Any, copy: bool | None) -> Any:
 
 
 def copied(payload: Any) -> Any:
-    """The value in a buffer of its own."""
+    """Return a copy of a payload."""
     with jax.enable_x64(True):
         return _copy(payload)
 
@@ -32,21 +32,21 @@ _copy = jax.jit(jnp.copy)
 
 
 def flatten(tree: Any) -> tuple[list[Any], Any]:
-    """The leaves of nested containers, and the structure that puts them together again."""
+    """Return the leaves of nested containers, and their structure, for `unflatten`."""
     return jax.tree.flatten(tree)
 
 
 def flatten_with_paths(tree: Any) -> list[tuple[tuple[Any, ...], Any]]:
-    """The leaves of nested containers, each with the keys that lead to it."""
+    """Return the leaves of nested containers, each with its path of keys."""
     found: list[tuple[tuple[Any, ...], Any]] = jax.tree.leaves_with_path(tree)
     return found
 
 
 def unflatten(structure: Any, leaves: Sequence[Any]) -> Any:
-    """Nested containers from leaves."""
+    """Rebuild nested containers from leaves."""
     return jax.tree.unflatten(structure, leaves)
 
 
 def stop_gradient(outs: Any) -> Any:
-    """Outputs that the derivative of the enclosing program does not pass."""
+    """Treat outputs as constants in derivatives of the enclosing program."""
     return jax.tree.map(array_functions.stop_gradient, outs)

@@ -1,4 +1,4 @@
-"""Compilations by XLA, and how long they take, reported while a program runs."""
+"""Monitoring of JAX's compilations and their durations."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ def on_compile(listener: Listener) -> Iterator[None]:
         if not _listeners:
             jax.monitoring.register_event_time_span_listener(_record_stage)
         _listeners.append(listener)
-    _stages.__dict__.clear()  # those of a compilation that failed
+    _stages.__dict__.clear()  # drop the stages of a compilation that failed
     try:
         yield
     finally:

@@ -76,7 +76,7 @@ _LATER = {
         "optax_step",
     ],
 }
-"""Modules that are imported when one of their kernels is asked for: their imports take long."""
+"""Modules that are imported when one of their kernels is first used, since they import slowly."""
 xp = KernelNamespace(name, (jnp, LazyModule("jax.scipy.special"), LazyModule("jax.lax")), _LATER)
 
 
@@ -86,7 +86,7 @@ def is_payload(x: Any) -> bool:
 
 
 def type_of(array: Any) -> Type:
-    """The type of an operand inside a program; Python scalars are weak."""
+    """Return the type of an operand inside a program; Python scalars are weak."""
     aval = jax.typeof(array)
     return _WEAK[aval.dtype.kind] if aval.weak_type else onp.dtype(aval.dtype)
 
@@ -95,15 +95,13 @@ def type_of(array: Any) -> Type:
 
 
 class Unknown:
-    """Base of payloads made above that stand for values which are known only when a program runs,
-    as tracers do.
-    """
+    """Base of payloads of upper rooms that have no value before a program runs, like tracers."""
 
     __slots__ = ()
 
 
 def is_tracer(payload: Any) -> bool:
-    """Return True for a payload that stands for a value that is known only when a program runs."""
+    """Return True for a payload whose value is known only when a program runs."""
     return isinstance(payload, Tracer | Unknown)
 
 

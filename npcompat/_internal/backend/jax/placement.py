@@ -1,4 +1,4 @@
-"""Values on XLA's devices: copies to and from the host, Python scalars, waiting, moving."""
+"""Placement of values on XLA's devices: transfers to and from the host, Python scalars, waiting."""
 
 import math
 from functools import lru_cache, partial
@@ -20,29 +20,31 @@ from npcompat._internal.core.dtypes import check_dtype
 
 _current_mode, _default_mode = modes._MODE.get, modes._process_default
 _LARGE, _ALIGNED = 2**19, 64
-"""Bytes from which on an array is copied on the host, and what the addresses of the buffers are
-multiples of that XLA takes as they are.
+"""Bytes from which an array is copied on the host, and the alignment of buffers that XLA takes
+without a copy of its own.
 """
 
 
 def _empty_for_xla(shape: tuple[int, ...], dtype: onp.dtype[Any]) -> onp.ndarray[Any, Any]:
-    """An array whose buffer XLA takes as it is."""
+    """Return an uninitialized array whose buffer is aligned for zero-copy transfer to XLA."""
     bytes_ = onp.empty(math.prod(shape) * dtype.itemsize + _ALIGNED, onp.uint8)
     return onp.ndarray(shape, dtype, bytes_, -bytes_.__array_interface__["data"][0] % _ALIGNED)
 
 
 def asarray(array: Any, device: Any = None) -> Any:
-    """A copy of a host array on XLA.
+    """Copy a host array to XLA.
 
-    What is where it should be is not committed: programs of arrays of which some are committed are
-    compiled once more for their own results, which all are. Of a large array the copy is made here,
-    where XLA can take it as it is; `jax.device_put`, which takes ten times as long for a small one,
-    may alias the host's memory.
+    Arrays on the default device are left uncommitted. If only some inputs were committed, jit would
+    compile twice: once for the mixed inputs, and again for its own outputs, which are committed.
+
+    A large array is copied here into an aligned buffer, which XLA takes without a second copy.
+    `jax.device_put` is not used: it may alias the host's memory, and takes ten times as long for a
+    small array.
     """
     check_dtype(array.dtype)
     is_large, is_bool = array.nbytes >= _LARGE, array.dtype == onp.bool_
     given = _empty_for_xla(array.shape, array.dtype) if is_large or is_bool else array
-    if is_bool:  # any byte but 0 is True to NumPy, which XLA counts by their bytes
+    if is_bool:  # NumPy's True may be any byte but 0; XLA computes with the byte
         onp.logical_and(array, True, out=given)
     elif is_large:
         onp.copyto(given, array)
@@ -84,7 +86,7 @@ def _sharding(device: Any) -> SingleDeviceSharding:
 def _scalar(x: Any) -> Any:
     if (
         type(x) is int and not -(2**63) <= x < 2**63
-    ):  # what it is cast to has been looked at: it fits, or is a float
+    ):  # `in_range` has checked that it fits uint64, or becomes a float
         x = onp.uint64(x) if 0 < x < 2**64 else float(x)
     array = onp.asarray(x)
     return _transferred(array, _aval((), array.dtype, type(x) in (int, float, complex)), None)
@@ -96,9 +98,10 @@ def _zero(sign: float) -> Any:
 
 
 def scalar(x: complex) -> Any:
-    """A Python scalar as a weak 64-bit array.
+    """Return a Python scalar as a weak 64-bit array, from a cache.
 
-    Zeros are told apart by their sign, which a cache by equality does not.
+    Float zeros have a cache of their own by sign, since 0.0 equals -0.0. Complex numbers are not
+    cached.
     """
     if type(x) is float and not x:
         return _zero(math.copysign(1.0, x))
@@ -106,9 +109,9 @@ def scalar(x: complex) -> Any:
 
 
 def to_host(payload: Any, moving: bool = False) -> onp.ndarray[Any, Any]:
-    """The values on the host: a read-only view where memory allows.  Waits for the computation.
+    """Wait for a payload, and return its values as a NumPy array, a read-only view if possible.
 
-    They are read, or, `moving`, put into an array there.
+    `moving` tells the audit that the values become an array on the host, rather than being read.
     """
     audit = _current_mode(_default_mode[0]).audit
     if type(payload) is Array and (shape := payload.shape) and math.prod(shape) > _MANY:
@@ -119,7 +122,7 @@ def to_host(payload: Any, moving: bool = False) -> onp.ndarray[Any, Any]:
 
 
 _MANY = 2**22
-"""Elements from which on an array is asked whether XLA had the memory, before it is read."""
+"""Elements from which the allocation of an array is checked before it is read."""
 
 
 def _wait_for_memory(payload: Any) -> None:
@@ -155,7 +158,7 @@ def wait_all() -> None:
 
 
 def devices(kind: str) -> list[Any]:
-    """JAX's devices of a kind (`cpu`, `gpu`); none if there is no such backend."""
+    """Return JAX's devices of a kind (`cpu`, `gpu`); none if there is no such backend."""
     try:
         return list(jax.devices(kind))
     except RuntimeError:
@@ -163,7 +166,7 @@ def devices(kind: str) -> list[Any]:
 
 
 def moved(payload: Any, device: Any) -> Any:
-    """The value on a device; itself, and not committed, if it is there."""
+    """Move a payload to a device; one that is there is returned unchanged, not committed."""
     if not isinstance(payload, Tracer) and payload.device == device:
         return payload
     with jax.enable_x64(True):
@@ -172,22 +175,18 @@ def moved(payload: Any, device: Any) -> Any:
 
 @lru_cache(maxsize=16)
 def _device(chosen: Any) -> Any:
-    """A device that JAX's configuration names, by itself or by its platform; None is for the
-    first.
-    """
+    """Return the device of JAX's configuration: a device, a platform's first one, or None's."""
     return chosen if hasattr(chosen, "platform") else jax.devices(chosen)[0]
 
 
 @lru_cache(maxsize=1)
 def first_cpu() -> Any:
-    """Device that stands for the host."""
+    """Return the device that stands for the host."""
     return jax.devices("cpu")[0]
 
 
 config = jax.config
-"""JAX's configuration, whose `jax_default_device` says where new values go; None is the first
-device.
-"""
+"""JAX's configuration; its `jax_default_device` is the device of new values, None the first one."""
 
 
 def default_device() -> Any:

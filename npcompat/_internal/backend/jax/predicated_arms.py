@@ -1,8 +1,7 @@
-"""Branches of programs: small arms are both computed, and others are `lax.cond`.
+"""Branches of programs: predicated arms if they are small, else `lax.cond`.
 
-XLA copies the arrays that an arm of `lax.cond` writes, a whole array for one element. So where
-there is little to compute both arms run, and each write of a part of an array writes what was
-there where its arm does not count.
+XLA copies each array of which an arm of `lax.cond` writes an element. So if both arms are small,
+both run. A partial write of the arm that is not taken writes the old elements back.
 """
 
 import math
@@ -18,7 +17,7 @@ from npcompat._internal.backend.jaxpr.compat import ClosedJaxpr, Literal
 from npcompat._internal.backend.jaxpr.primitives import CALLS, called
 
 FEW = 4096
-"""Elements, of both arms together, up to which both are computed."""
+"""Maximum elements, of both arms together, up to which both are computed."""
 _HEAVY = frozenset(("while", "scan", "cond", "dot_general", "custom_call", "sort"))
 _UNCHANGED = frozenset(("copy", "copy_p", "optimization_barrier"))
 _PUT = "dynamic_update_slice"
@@ -27,9 +26,9 @@ Arm = Callable[..., tuple[Any, ...]]
 
 
 def run(flag: Any, then: Arm, otherwise: Arm, arrays: Sequence[Any], selects: bool) -> Any:
-    """Run the arm that a flag says, both of them where they are small and it `selects`.
+    """Run the arm that a flag selects; both arms if they are small and `selects` is True.
 
-    A derivative needs `lax.cond`: that of an arm that does not count may be nan.
+    A differentiated branch needs `lax.cond`: the derivative of the arm not taken may be nan.
     """
     with jax.enable_x64(True):
         flag = jnp.asarray(flag, bool).reshape(())
@@ -41,7 +40,7 @@ def run(flag: Any, then: Arm, otherwise: Arm, arrays: Sequence[Any], selects: bo
 
 
 def _elements(jaxpr: Any) -> float:
-    """Elements that equations compute; infinite where one takes long for each."""
+    """Count the elements that a jaxpr computes; infinite if one of its primitives is expensive."""
     total: float = 0
     for equation in jaxpr.eqns:
         name = equation.primitive.name
@@ -66,12 +65,13 @@ def _both(flag: Any, then: ClosedJaxpr, otherwise: ClosedJaxpr, arrays: Sequence
     chained = {}
     for n, ((a, root), (b, other)) in enumerate(zip(first, second, strict=True)):
         if root is not None and root == other:
-            chained[n] = root  # both write parts of one array, or leave it: one after the other
+            chained[n] = root  # both arms write parts of one array: run them one after the other
             result.append(None)
         else:
             result.append(a if a is b else jnp.where(flag, a, b))
     if chained:
-        # The second arm begins with what the first left, which wrote nothing where it is not taken.
+        # The second arm starts from the arrays of the first, which are unchanged if that one is not
+        # taken.
         begun = list(arrays)
         for n, root in chained.items():
             begun[root] = first[n][0]
@@ -82,9 +82,9 @@ def _both(flag: Any, then: ClosedJaxpr, otherwise: ClosedJaxpr, arrays: Sequence
 
 
 def _predicated(closed: ClosedJaxpr, arrays: Sequence[Any], flag: Any) -> list[tuple[Any, Any]]:
-    """Evaluate equations whose partial writes write what was there where a flag is not set.
+    """Evaluate a jaxpr; where the flag is not set, partial writes write the old elements back.
 
-    Returns each output, and which operand it is after such writes, if it is one.
+    Return each output, and the position of the operand that it is after such writes, or None.
     """
 
     def evaluated(

@@ -1,9 +1,8 @@
-"""Programs of operators: one compiled program for each operator and its attributes; XLA keys shapes
-and dtypes.
+"""Programs of operators: one jitted function for each operator and its attributes.
 
-64-bit dtypes are honoured without JAX's global flag: `jax.enable_x64` is entered *inside* the
-functions that are traced, which costs nothing per call. Python scalars travel as cached weak 64-bit
-arrays, so that they are exact and no call has to enter it.
+`jax.jit` keys shapes and dtypes. 64-bit dtypes are honoured without JAX's global flag:
+`jax.enable_x64` is entered *inside* the traced functions, which costs nothing per call. Python
+scalars are passed as cached weak 64-bit arrays, so they are exact without it.
 """
 
 from collections import Counter
@@ -25,7 +24,7 @@ from npcompat._internal.core.op import MOST_AXES, Attrs, Op
 
 
 def function(op: Op, attrs: Attrs) -> Callable[..., Any]:
-    """The operator as a plain function of JAX arrays or tracers, 64-bit dtypes honoured."""
+    """Return the operator as a function of JAX arrays or tracers, with 64-bit dtypes honoured."""
     apply = kernel(op, attrs, xp, type_of)
 
     def exact(*arrays: Any) -> Any:
@@ -42,16 +41,15 @@ def function(op: Op, attrs: Attrs) -> Callable[..., Any]:
 
 
 x64_scopes: dict[int, Any] = {}
-"""By thread: the x64 context of a program that is being compiled."""
+"""By thread: the x64 context of a program that is compiled now."""
 _tracing: Counter[int] = Counter()
-"""By thread: how many programs are being traced, one within the other."""
+"""By thread: the number of nested traces of programs."""
 
 
 def exit_x64_scope() -> None:
-    """Leave the x64 context that a compilation entered. To be called after a program that may have
-    been compiled.
+    """Leave the x64 context that a compilation entered; called after each call that may compile.
 
-    What runs while another program is traced leaves the context to that one.
+    A call inside the trace of another program leaves the context to that program.
     """
     if _tracing[get_ident()]:
         return
@@ -67,9 +65,9 @@ def enter_x64_scope() -> None:
         context.__enter__()
 
 
-# Some operators are lowered after the trace has ended, by functions that look at the x64 flag; and
-# a program is lowered again for every device, without a trace.  So an identity stands first in each
-# program, whose lowering sets the flag.
+# Some primitives are lowered after the trace has ended, by functions that read the x64 flag, and a
+# program is lowered again for every device, without a trace. So each program begins with an
+# identity whose lowering sets the flag.
 _exact_p = Primitive("npcompat_exact")
 _exact_p.def_impl(lambda x: x)
 _exact_p.def_abstract_eval(lambda aval: aval)
@@ -84,23 +82,17 @@ mlir.register_lowering(_exact_p, _lower_exact)
 
 
 def _exact_first(arrays: Sequence[Any]) -> Sequence[Any]:
-    """The operands of a program, the first of them through the identity that keeps lowering
-    exact.
-    """
+    """Pass the first operand of a program through the identity that keeps lowering exact."""
     return (_exact_p.bind(arrays[0]), *arrays[1:]) if arrays else arrays
 
 
 def optimized_for_cpu(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
-    """Rewrite an operator's equations as the CPU's compiler makes fast programs of them, where
-    these may gain by it.
-    """
+    """Rewrite the jaxpr of an operator that prefers XLA for the CPU; leave others unchanged."""
     return for_cpu(compute) if op.prefers_xla else compute
 
 
 def _logged(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
-    """Its Python body runs once for each program that XLA compiles: that is when the log is
-    written.
-    """
+    """Wrap a compute so that each trace writes the compile log: XLA compiles a program of each."""
     compute = optimized_for_cpu(op, compute)
 
     def traced(*arrays: Any) -> Any:
@@ -119,8 +111,9 @@ def _logged(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def forward(op: Op, attrs: Attrs, donate: Collection[int] = ()) -> Callable[..., Any]:
-    """The compiled operator; the buffers of the operands in `donate` are given away and may hold
-    results, also if nobody reads them.
+    """Return the jitted operator, to which the buffers of the operands in `donate` are donated.
+
+    Unused operands are kept, so that their buffers can hold results, too.
     """
     return jax.jit(
         _logged(op, function(op, attrs)),
@@ -130,8 +123,9 @@ def forward(op: Op, attrs: Attrs, donate: Collection[int] = ()) -> Callable[...,
 
 
 def compile_ahead(program: Any, payloads: Sequence[Any]) -> None:
-    """Compile a program for operands, where its next call finds it: that one need not trace, and
-    lowers outside of x64.
+    """Compile a program for operands ahead of its next call, which then need not trace it.
+
+    The x64 context is left between tracing and lowering, because that call lowers outside it, too.
     """
     try:
         traced = program.trace(*payloads)
@@ -143,8 +137,9 @@ def compile_ahead(program: Any, payloads: Sequence[Any]) -> None:
 
 @lru_cache(maxsize=1024, typed=True)
 def operations(op: Op, attrs: Attrs, inputs: tuple[Any, ...]) -> int:
-    """Count the operations on floats of a call; inputs are types whose shapes are known, and
-    Python scalars.
+    """Count the floating-point operations of a call.
+
+    Inputs are types with known shapes, or Python scalars.
     """
     arrays = [
         i if isinstance(i, bool | int | float | complex) else jax.ShapeDtypeStruct(i.shape, i.dtype)

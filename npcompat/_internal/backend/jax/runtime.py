@@ -1,7 +1,7 @@
-"""The XLA backend as the rest of the core sees it.
+"""Interface of the XLA backend to the rest of the core.
 
-It offers what `backend/numpy/runtime.py` does (a name, programs of operators, copies from and to
-the host), and what the core asks of XLA alone: differentiation, tracing, devices.
+It has the functions of `backend/numpy/runtime.py` (a name, programs of operators, copies from and
+to the host), and those that only XLA has: differentiation, tracing, devices.
 """
 
 from npcompat._internal.backend.jax.differentiation import (

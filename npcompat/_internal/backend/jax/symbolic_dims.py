@@ -33,7 +33,7 @@ def is_symbolic(dim: Any) -> bool:
 
 
 def symbols(dim: Any) -> frozenset[str]:
-    """Names in a dimension."""
+    """Return the names in a dimension."""
     return frozenset(dim._get_vars()) if is_symbolic(dim) else frozenset()
 
 
@@ -50,7 +50,7 @@ def substituted(dim: Any, lengths: Mapping[str, int]) -> Any:
 def output_types(
     function: Callable[..., Any], arguments: Sequence[Any]
 ) -> list[tuple[tuple[Any, ...], onp.dtype[Any]]]:
-    """Shapes and dtypes of the results of a function of arrays.
+    """Return the shapes and dtypes of the results of a function of arrays.
 
     Arguments are (shape, dtype) pairs, or Python scalars. Nothing is computed; the function's own
     errors pass.

@@ -1,8 +1,7 @@
-"""The one door to what JAX and jaxlib do not promise.
+"""Private names of JAX and jaxlib: the only module that imports them.
 
-Everything here may change with a release of JAX. Where a public name does the same, a comment says
-why it is not used; the import of a missing name says which version of JAX is installed and which
-ones were tested.
+Any of them may change with a release of JAX. Where a public name does the same, a comment says why
+it is not used. The error for a missing name tells the installed version of JAX and the tested ones.
 """
 
 import importlib
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Primitive, Var, jaxpr_as_fun
     from jax.extend.linear_util import WrappedFun
 else:
-    # `jax.extend.core` and `jax.extend.linear_util` have the same, and import Pallas: 0.05 s
+    # `jax.extend.core` and `jax.extend.linear_util` have these names, but import Pallas: 0.05 s
     ClosedJaxpr = private("jax._src.core", "ClosedJaxpr")
     Jaxpr = private("jax._src.core", "Jaxpr")
     JaxprEqn = private("jax._src.core", "JaxprEqn")
@@ -42,9 +41,9 @@ else:
     WrappedFun = private("jax._src.linear_util", "WrappedFun")
 
 ArrayImpl: Any = private("jax._src.array", "ArrayImpl")
-"""Class of arrays on XLA.  `jax.Array` is abstract: isinstance takes 0.4 us, `type(x) is` none."""
+"""Class of arrays on XLA. `jax.Array` is abstract: isinstance takes 0.4 us, `type(x) is` none."""
 DynamicJaxprTracer: Any = private("jax._src.interpreters.partial_eval", "DynamicJaxprTracer")
-"""Class of the arrays of a function that is traced to a jaxpr.  Nothing public tells it."""
+"""Class of the tracers of a function that is traced to a jaxpr. No public name stands for it."""
 convert_constvars_jaxpr: Any = private(
     "jax._src.interpreters.partial_eval", "convert_constvars_jaxpr"
 )
@@ -52,14 +51,14 @@ convert_constvars_jaxpr: Any = private(
 convert_element_type: Any = private("jax._src.lax.lax", "_convert_element_type")
 """Cast, with a choice of weak types, which the public function lacks."""
 HostBufferSemantics: Any = private("jaxlib.xla_client", "HostBufferSemantics")
-"""How long a buffer of the host is read, once it is handed to XLA."""
+"""Modes of transfer: how long XLA may read a host buffer."""
 Zero: Any = private("jax._src.ad_util", "Zero")
-"""Cotangent of an output on which nothing depends.  Public functions take arrays of zeros only, of
-which a derivative that is not finite makes nan.
+"""Symbolic zero: the cotangent of an output on which nothing depends. Public functions take only
+arrays of zeros, which an infinite derivative turns into nan.
 """
 batched_device_put: Any = private("jaxlib.xla_client", "batched_device_put")
-"""Send a buffer of the host to devices.  `jax.device_put` takes ten times as long, and may
-alias.
+"""Transfer a host buffer to devices. `jax.device_put` takes ten times as long, and may alias the
+buffer.
 """
 
 __all__ = [

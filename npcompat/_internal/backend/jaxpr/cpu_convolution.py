@@ -76,7 +76,7 @@ def _ones(numbers: Sequence[int]) -> bool:
 
 
 def _lengths(x: Any, weight: Any, params: Any) -> list[int]:
-    """Spatial lengths of the result."""
+    """Return the spatial lengths of the result."""
     numbers = params["dimension_numbers"]
     found = []
     for i, (low, high) in enumerate(params["padding"]):
@@ -103,7 +103,7 @@ def product(way: str, params: Any, x: Any, weight: Any) -> Any:
 
 
 def _single(params: Any, lengths: Sequence[int], x: Any, weight: Any) -> Any:
-    """Multiply with channels last, as in XLA's own convolutions: what both need is made once."""
+    """Multiply with channels last, as XLA's convolutions do, so that a transpose serves both."""
     x, kernel, zero = jnp.moveaxis(x, 0, -1), weight.shape[2:], jnp.zeros((), x.dtype)
     one_tap, spread = all([k == 1 for k in kernel]), not _ones(params["lhs_dilation"])
     if not spread:

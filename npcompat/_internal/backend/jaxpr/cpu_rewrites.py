@@ -1,16 +1,14 @@
-"""Equations put so that XLA's compiler for the CPU makes fast programs of them; what they compute
-stays the same.
+"""Rewrites of jaxprs for XLA's CPU compiler, which keep the results.
 
-A table that is computed, and then looked up in, is stored before. XLA computes what a `gather`
-takes from together with the gather: an element again each time it is taken. A barrier does not keep
-it from that, since it is gone by then; a scatter does, because it is never computed together with
-anything.
-
-A reduction over a short last axis, as of `(a * b).sum(axis=-1)` of vectors in space, becomes
-operators of its columns, which XLA computes together with what is around them. A reduction is a
-call of a library there, which takes long for each row.
-
-Some convolutions become products of matrices (`cpu_convolution`).
+- A computed table that a `gather` reads is stored first. XLA fuses the table with the gather, and
+  computes an element again each time it is read. A barrier does not prevent that, since it is
+  removed before fusion; a scatter does, because it is never fused.
+- A reduction over a short last axis, such as `(a * b).sum(axis=-1)` of vectors in space, becomes
+  operators on its columns, which XLA fuses with their neighbours. A reduction is a library call,
+  which is slow for each row.
+- Some convolutions become products of matrices (`cpu_convolution`).
+- Writes whose new values overlap the written memory are separated (`overlapping_writes`), on every
+  platform.
 """
 
 import functools
@@ -29,12 +27,14 @@ from npcompat._internal.backend.jaxpr.overlapping_writes import Separator
 from npcompat._internal.backend.jaxpr.primitives import CALLS, ELEMENTWISE, called
 
 OFTEN = 4
-"""So many elements are taken for each of a table, at the least, that it is stored: storing one
-takes as long as taking one.
+"""Minimum ratio of the elements read from a table to its elements for which it is stored.
+
+Storing an element takes as long as reading one.
 """
 SHORT, MANY = 4, 512
-"""An axis is short up to this length, where the others have so many elements: who needs the sum of
-a row of `n` for each of its elements computes it `n` times.
+"""Reductions over at most SHORT elements are unrolled, if at least MANY rows are reduced.
+
+A consumer fused with the reduction recomputes it n times, so n must stay small.
 """
 _REDUCTIONS: dict[str, tuple[Callable[[Any, Any], Any], int | None]] = {
     "reduce_sum": (lax.add, 0),  # a sum of negative zeros is zero
@@ -52,9 +52,7 @@ _WITHIN = CALLS | {"scan", "while", "cond"}
 
 
 def for_cpu(compute: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of arrays whose equations, when it is traced, are those that XLA computes right
-    and, on the CPU, fast.
-    """
+    """Return a function whose jaxpr is rewritten so that XLA computes it right and fast."""
 
     def traced(*arrays: Any) -> Any:
         found, results = jax.make_jaxpr(compute, return_shape=True)(*arrays)
@@ -67,16 +65,16 @@ def for_cpu(compute: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def rewritten(jaxpr: Jaxpr) -> Jaxpr:
-    """The equations for where programs run."""
+    """Return the jaxpr rewritten for the default platform."""
     return _Rewriter(jax.default_backend() == "cpu").equations(jaxpr)
 
 
 class _Rewriter:
-    """Goes through equations, and through those of calls and loops among them."""
+    """Rewriter of a jaxpr, and of the jaxprs of calls and loops in it."""
 
     def __init__(self, on_cpu: bool) -> None:
         self.on_cpu = on_cpu
-        # calls of one function stay calls of one function
+        # by id, so that calls which share a jaxpr share the rewritten one
         self.seen: dict[int, tuple[Jaxpr, Jaxpr]] = {}
 
     def equations(self, jaxpr: Jaxpr) -> Jaxpr:
@@ -135,7 +133,7 @@ class _Rewriter:
 
 
 def _call(function: Callable[..., Any], *types: Any) -> JaxprEqn:
-    """A call of a function of arrays as one equation."""
+    """Return a call of a jitted function as one equation."""
     with jax.enable_x64(True):
         found: JaxprEqn = jax.make_jaxpr(jax.jit(function))(
             *[jax.ShapeDtypeStruct(t.shape, t.dtype) for t in types]
@@ -144,7 +142,7 @@ def _call(function: Callable[..., Any], *types: Any) -> JaxprEqn:
 
 
 def _product(equation: JaxprEqn) -> JaxprEqn:
-    """A convolution, as a product of matrices where that is faster."""
+    """Return a convolution as a product of matrices if that is faster, else unchanged."""
     x, weight = [a.aval for a in equation.invars]
     way = as_product(x, weight, equation.params)
     if way is None:
@@ -166,7 +164,7 @@ def _is_table(table: Any, taken: Any) -> bool:
 
 
 def _computed(result: Any, made: Mapping[Var, JaxprEqn]) -> bool:
-    """Whether what an equation makes is computed with whatever needs it."""
+    """True if XLA fuses the computation of a value with its consumers."""
     while type(result) is Var and result in made:
         equation = made[result]
         name = equation.primitive.name
@@ -185,7 +183,7 @@ def _computed(result: Any, made: Mapping[Var, JaxprEqn]) -> bool:
 
 @functools.cache
 def _storing(shape: tuple[int, ...], dtype: Any) -> JaxprEqn:
-    """What gives a table as it is, but stored."""
+    """Return the equation that stores a table in memory, by a scatter."""
 
     def store(table: Any) -> Any:
         elements = jnp.reshape(table, -1)
@@ -218,7 +216,7 @@ def _is_short(shape: Sequence[Any], axes: Sequence[int]) -> bool:
 
 @functools.cache
 def _by_columns(name: str, shape: tuple[int, ...], dtype: Any, axes: int) -> JaxprEqn:
-    """A reduction over so many axes, the last."""
+    """Return the equation of a reduction over the last `axes` axes by operators on columns."""
     operator, start = _REDUCTIONS[name]
 
     def reduced(a: Any) -> Any:
@@ -228,7 +226,7 @@ def _by_columns(name: str, shape: tuple[int, ...], dtype: Any, axes: int) -> Jax
         if start is not None:
             columns.insert(
                 0, lax.optimization_barrier(jnp.asarray(start, dtype))
-            )  # else XLA leaves it out
+            )  # without the barrier XLA removes the addition of zero
         return functools.reduce(lambda x, y: operator(*jnp.broadcast_arrays(x, y)), columns)
 
     return _call(reduced, jax.ShapeDtypeStruct(shape, dtype))

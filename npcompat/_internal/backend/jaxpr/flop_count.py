@@ -1,8 +1,8 @@
 """Number of floating-point operations of a program, counted in its jaxpr.
 
 A multiplication and an addition are two operations. Primitives that only move, compare or convert
-numbers count nothing, other functions of elements one operation for each result. XLA's own analysis
-is not used, since it counts the body of a loop once.
+numbers count zero; other elementwise functions count one operation for each element of the result.
+XLA's own analysis is not used, since it counts the body of a loop once.
 """
 
 import math
@@ -31,7 +31,7 @@ def _count(jaxpr: Any) -> int:
 
 
 def _inner_jaxprs(eqn: Any) -> Iterator[Any]:
-    """Jaxprs among the parameters of an equation."""
+    """Iterate over the jaxprs among the parameters of an equation."""
     for value in eqn.params.values():
         for part in value if isinstance(value, tuple | list) else (value,):
             jaxpr = getattr(part, "jaxpr", part)
@@ -50,7 +50,7 @@ def _count_eqn(eqn: Any) -> int:
     if name == "cond":
         return max(counts, default=0)
     if counts and name not in _OWN_FUNCTION:
-        # nobody knows how often a while loop runs: its body counts once
+        # the number of rounds of a while loop is unknown: its body counts once
         return sum(counts) * int(params.get("length", 1) if name == "scan" else 1)
     if out is None or not hasattr(out, "shape") or name in _FREE:
         return 0

@@ -1,8 +1,8 @@
-"""Writes of parts of arrays in the bodies of loops, in place.
+"""In-place writes of parts of arrays in loop bodies.
 
-XLA for the CPU fuses a write of an element with a later read of another one of the same array, and
-keeps the array as it was before: two copies of the whole array in each round. A loop of one round,
-of which XLA does not know that it has one, is fused with nothing.
+XLA for the CPU fuses a write of an element with a later read of another element of the same array.
+For that it keeps the array from before the write, and copies the whole array twice in each round.
+So a write is put into a loop of one round, whose count XLA does not know: loops are not fused.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,13 +17,13 @@ from jax import lax
 PUT = "put_in_place"
 """Name of the call that writes: `put(array, new, *begin)`."""
 _SMALL = 256
-"""Elements of arrays that may as well be copied."""
+"""Elements of an array below which it is simply copied."""
 _IN_BODY: ContextVar[bool] = ContextVar("in the body of a loop", default=False)
 
 
 @contextmanager
 def body(writes_in_place: bool) -> Iterator[None]:
-    """A context in which the body of a loop is traced; a derivative needs plain writes."""
+    """Trace a loop body inside this context; a differentiated loop needs plain writes."""
     token = _IN_BODY.set(writes_in_place)
     try:
         yield
@@ -32,7 +32,7 @@ def body(writes_in_place: bool) -> Iterator[None]:
 
 
 def put(a: Any, new: Any, begin: Sequence[Any]) -> Any:
-    """Write a part of an array that begins somewhere."""
+    """Return an array with the part from `begin` on replaced, in place if in a loop body."""
     unknown = any([isinstance(b, jax.core.Tracer) for b in begin])
     if _IN_BODY.get() and unknown and a.size >= _SMALL:
         return _put(a, new, *begin)
@@ -40,7 +40,7 @@ def put(a: Any, new: Any, begin: Sequence[Any]) -> Any:
 
 
 def in_place(a: Any, new: Any, begin: Sequence[Any]) -> Any:
-    """Write a part of an array by a loop of one round."""
+    """Return an array with the part from `begin` on replaced, by a loop of one round."""
     return _put(a, new, *begin)
 
 

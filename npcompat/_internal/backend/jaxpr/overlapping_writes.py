@@ -1,14 +1,14 @@
-"""Writes whose new values come from the memory that is written, kept apart from it.
+"""Writes whose new values read the memory that is overwritten: a workaround for XLA on the CPU.
 
-XLA on the CPU writes a `dynamic_update_slice` in place while it computes the new values. It sees
-that these are read from the same memory only if both have one shape: a reshape between them, which
-is none to the memory, hides it, and elements that are already overwritten are read
-(openxla/xla#49176). Gathers, cumulative sums and the like are reshaped by XLA itself.
+XLA writes a `dynamic_update_slice` in place while it computes the new values. It notices that these
+read the same memory only if both have one shape. A reshape between them hides that, and elements
+that are already overwritten are read (openxla/xla#49176). XLA itself adds reshapes to gathers,
+cumulative sums and others.
 
-So each write is looked at before it reaches XLA. Each array stands for the memory that it may
-share, its roots. If the written array and the new values have a root in common, and a reshape (or
-anything else but plain slices) lies between, one of the two is stored in memory of its own first:
-the written array where the reshape is behind it, which XLA had to copy anyway, else the new values.
+So each write is checked before it reaches XLA. The roots of an array stand for the memory that it
+may share. If the written array and the new values have a common root, and anything but plain slices
+lies between, one of the two is copied first. It is the written array if that is reshaped, since XLA
+would have to copy it anyway, else the new values.
 """
 
 import functools
@@ -24,7 +24,7 @@ from npcompat._internal.backend.jaxpr.compat import Jaxpr, JaxprEqn, Var
 from npcompat._internal.backend.jaxpr.primitives import CALLS, ELEMENTWISE, called
 
 _WHOLE, _SLICED, _OTHERWISE = range(3)
-"""How values read memory: each element at its own place, through plain slices, in another way."""
+"""Kinds of reads of memory: each element at its own place, through plain slices, in other ways."""
 
 Reads = Mapping[Any, int]
 _NOTHING: Reads = {}
@@ -49,12 +49,12 @@ _REDUCTIONS = frozenset(
 _OWN_MEMORY = frozenset(["while", "scan", "cond", "iota", "random_bits", "rng_bit_generator"])
 _WRITES = frozenset(["dynamic_update_slice", "scatter"])
 _MOST_ROOTS = 16
-"""Arrays made of more memory than this are taken to share it with any other."""
+"""Maximum number of roots; arrays with more count as sharing memory with any other."""
 _ANY = object()
 
 
 class _Memory:
-    """What is known of the arrays of a jaxpr: their roots, and which memory their values read."""
+    """Memory of the arrays of a jaxpr: their roots, and the roots that their values read."""
 
     def __init__(self) -> None:
         self.roots: dict[Var, frozenset[Any]] = {}
@@ -62,7 +62,7 @@ class _Memory:
         self.reads: dict[Var, Reads] = {}
 
     def own(self, var: Any, root: Any = None) -> None:
-        """Give an array memory of its own."""
+        """Make an array a root, or the sole alias of another root."""
         root = var if root is None else root
         self.roots[var], self.reads[var] = frozenset((root,)), {root: _WHOLE}
 
@@ -80,19 +80,19 @@ class _Memory:
         return self.reads[atom]
 
     def shared(self, array: Any, values: Any) -> list[Any]:
-        """Roots of an array that values read."""
+        """Return the roots of an array that values read."""
         roots, reads = self.roots_of(array), self.reads_of(values)
         if _ANY in reads or (_ANY in roots and reads):
             return [*roots]
         return [r for r in roots if r in reads]
 
     def how(self, array: Any, values: Any) -> int:
-        """The farthest way in which values read an array's memory; -1 if they don't."""
+        """Return the least plain kind of read of an array's memory by values; -1 for no read."""
         reads = self.reads_of(values)
         return max([reads.get(r, reads.get(_ANY, -1)) for r in self.shared(array, values)] + [-1])
 
     def note(self, equation: JaxprEqn) -> None:
-        """Follow the memory through an equation that writes nothing."""
+        """Propagate roots and reads through an equation that writes nothing."""
         name = equation.primitive.name
         if name in _OWN_MEMORY:
             return
@@ -117,7 +117,7 @@ class _Memory:
         moved = name not in ELEMENTWISE or any([v in self.laid_out for v in operands])
         for out in equation.outvars:
             if not operands:
-                continue  # made of scalars, it has memory of its own
+                continue  # computed from scalars: it has memory of its own
             self.roots[out] = frozenset(roots) if len(roots) <= _MOST_ROOTS else frozenset((_ANY,))
             self.reads[out] = reads
             if moved:
@@ -125,7 +125,7 @@ class _Memory:
 
 
 def _is_large(atom: Any) -> bool:
-    """True for arrays of several elements: a single one is read before it is written."""
+    """True for arrays that may have several elements; a single one is read before it is written."""
     shape = getattr(atom.aval, "shape", ())
     return type(atom) is Var and not (
         all([type(n) is int for n in shape]) and math.prod(shape) <= 1
@@ -133,14 +133,14 @@ def _is_large(atom: Any) -> bool:
 
 
 class Separator:
-    """Goes through the equations of one jaxpr, and adds those that store an array apart."""
+    """Rewriter of the equations of one jaxpr, which adds copies where writes need them."""
 
     def __init__(self) -> None:
         self._memory = _Memory()
         self._apart: dict[Any, Any] = {}
 
     def equations(self, equation: JaxprEqn) -> list[JaxprEqn]:
-        """The equations to put in the place of one."""
+        """Return the equations that replace one."""
         name = equation.primitive.name
         if name in _WRITES:
             return self._write(equation)
@@ -174,7 +174,7 @@ class Separator:
         return [*made, equation.replace(invars=invars) if made else equation]
 
     def _call(self, equation: JaxprEqn) -> list[JaxprEqn]:
-        """A call of what writes some of its operands: those that share memory are stored apart."""
+        """Copy operands that share memory before a call that writes some of its operands."""
         memory, made, invars = self._memory, [], [*equation.invars]
         for i, one in enumerate(invars):
             if _is_large(one) and any(
@@ -213,10 +213,10 @@ def _writes(jaxpr: Any) -> bool:
 
 @functools.cache
 def _storing(shape: tuple[int, ...], dtype: Any) -> JaxprEqn:
-    """The equation that stores an array in memory of its own.
+    """Return the equation that copies an array into memory of its own.
 
-    XLA computes nothing together with what lies behind a conditional. Both of its branches give the
-    array; the barrier in one of them is removed when it is too late to see that.
+    XLA fuses nothing across a conditional. Both of its branches return the array. The barrier in
+    one of them hides that until it is too late for XLA to simplify the conditional.
     """
 
     def store(array: Any) -> Any:

@@ -64,7 +64,7 @@ _TABLE = {
 - `along_axis`: elements change places along one axis only.
 - `reduction`, `arg_reduction`, `function_reduction`, `cumulative`, `window`: reductions by a known
   function, to positions, by a jaxpr, running, and over windows.
-- `scatter`, `product`, `linear_algebra` (of stacked matrices), `solver`: what the names say.
+- `scatter`, `product`, `linear_algebra` (of stacked matrices), `solver`: by their names.
 - `call`: a jaxpr that is run once. `control_flow`: jaxprs that may run several times, or never.
 """
 
@@ -77,7 +77,7 @@ FAMILIES: Mapping[str, frozenset[str]] = {
 
 
 def family(*names: str) -> frozenset[str]:
-    """Primitives that belong to one of the families."""
+    """Return the primitives that belong to at least one of the families."""
     unknown = set(names).difference(*FAMILIES.values())
     if unknown:
         raise KeyError(f"no family of primitives is named {min(unknown)!r}")
@@ -89,7 +89,7 @@ CALLS = family("call")
 
 
 def called(eqn: Any) -> Any:
-    """Jaxpr that a call runs, with its constants where the call keeps them."""
+    """Return the jaxpr that a call runs, a ClosedJaxpr if the call has constants."""
     return next(
         eqn.params[name] for name in ("jaxpr", "call_jaxpr", "fun_jaxpr") if name in eqn.params
     )
@@ -99,7 +99,7 @@ Rule = TypeVar("Rule", bound=Callable[..., Any])
 
 
 class RuleTable(Mapping[str, Rule], Generic[Rule]):
-    """Rules of an analysis by primitive, and the error for what it can't do.
+    """Rules of an analysis by primitive, and the error of a failed analysis.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class RuleTable(Mapping[str, Rule], Generic[Rule]):
         return declare
 
     def of(self, eqn: Any) -> Rule:
-        """Rule of an equation's primitive; fails if there is none."""
+        """Return the rule of an equation's primitive; fail if there is none."""
         self.expect(eqn.primitive.name in self._rules, eqn)
         return self._rules[eqn.primitive.name]
 

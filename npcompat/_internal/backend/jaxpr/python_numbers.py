@@ -1,7 +1,6 @@
-"""Arithmetic of Python's ints, floats and bools in programs: 64 bits wide, and weakly typed.
+"""Arithmetic of Python ints, floats and bools in programs: 64 bits wide, and weakly typed.
 
-An int of Python's has no end. So each function that can leave 64 bits has one beside it that says
-where it did.
+Python ints are unbounded. So results that may not fit 64 bits come with a flag of overflow.
 """
 
 import functools
@@ -18,11 +17,11 @@ from npcompat._internal.backend.jaxpr.compat import convert_element_type
 
 _DTYPES: dict[type, Any] = {bool: onp.bool_, int: onp.int64, float: onp.float64}
 _LARGE = 9.2e18
-"""Just below the largest int of 64 bits, as floats are rounded."""
+"""Bound just below the largest int of 64 bits, because floats are rounded."""
 
 
 def weak(kind: type, payload: Any) -> Any:
-    """A payload as a number of Python's kind."""
+    """Convert a payload to a weakly typed Python bool, int or float."""
     with jax.enable_x64(True):
         payload = lax.convert_element_type(jnp.asarray(payload), _DTYPES[kind])
         return payload if kind is bool else convert_element_type(payload, weak_type=True)
@@ -54,13 +53,13 @@ _COMPUTES |= {
 
 
 def computed(name: str, kind: type, *operands: Any) -> Any:
-    """The number of a kind that an operation gives."""
+    """Compute an operation, and convert its result to a Python kind."""
     with jax.enable_x64(True):
         return weak(kind, _COMPUTES[name](*operands))
 
 
 def overflowed(name: str, a: Any, b: Any, result: Any) -> Any:
-    """True where the sum, difference, product, shift or power of ints is not their `result`."""
+    """Return the flag of overflow of a sum, difference, product, shift or power of ints."""
     with jax.enable_x64(True):
         if name in ("add", "sub"):
             other = jnp.asarray(b) if name == "add" else ~jnp.asarray(b)
@@ -71,37 +70,37 @@ def overflowed(name: str, a: Any, b: Any, result: Any) -> Any:
 
 
 def is_zero(number: Any) -> Any:
-    """True where a number is zero."""
+    """Return the flag that a number is zero."""
     with jax.enable_x64(True):
         return jnp.asarray(number) == 0
 
 
 def outside(number: Any, low: Any, high: Any) -> Any:
-    """True where a number lies outside an interval."""
+    """Return the flag that a number lies outside the interval [low, high]."""
     with jax.enable_x64(True):
         return (number < low) | (number > high)
 
 
 def truth(payload: Any) -> Any:
-    """The truth of a payload of one element."""
+    """Return the truth value of a payload of one element."""
     with jax.enable_x64(True):
         payload = jnp.asarray(payload)
         return (payload if payload.dtype == onp.bool_ else payload != 0).reshape(())
 
 
 def negation(flag: Any) -> Any:
-    """The opposite of a flag."""
+    """Return the negation of a flag."""
     with jax.enable_x64(True):
         return jnp.logical_not(flag)
 
 
 def either(*flags: Any) -> Any:
-    """True where any of some flags is."""
+    """Return the disjunction of flags."""
     return _folded(jnp.logical_or, flags)
 
 
 def both(*flags: Any) -> Any:
-    """True where all of some flags are."""
+    """Return the conjunction of flags."""
     return _folded(jnp.logical_and, flags)
 
 
@@ -111,7 +110,7 @@ def _folded(combine: Callable[[Any, Any], Any], flags: Sequence[Any]) -> Any:
 
 
 def as_int(payload: Any) -> tuple[Any, Any]:
-    """`int(payload)`, and where that has more than 64 bits, or there is none."""
+    """Return `int(payload)`, and the flag that it has no 64-bit value, None if it always has."""
     with jax.enable_x64(True):
         payload = jnp.asarray(payload)
         if payload.dtype.kind != "f":
@@ -121,7 +120,7 @@ def as_int(payload: Any) -> tuple[Any, Any]:
 
 
 def position(number: Any, size: int, below: bool, above: bool, negative: bool) -> Any:
-    """A number as a position of an axis, kept within it where it can be `below` or `above`."""
+    """Return a position in an axis counted from zero, clipped if it may be `below` or `above`."""
     with jax.enable_x64(True):
         number = jnp.asarray(number, onp.int64)
         if below or above:
@@ -130,7 +129,7 @@ def position(number: Any, size: int, below: bool, above: bool, negative: bool) -
 
 
 def bound(number: Any, size: int, negative: bool, above: bool) -> Any:
-    """A bound of a slice, kept within the axis where it can be `negative` or `above`."""
+    """Return a bound of a slice in [0, size], clipped if it may be `negative` or `above`."""
     with jax.enable_x64(True):
         number = jnp.asarray(number, onp.int64)
         if negative:
@@ -139,7 +138,7 @@ def bound(number: Any, size: int, negative: bool, above: bool) -> Any:
 
 
 def between(size: int, start: Any, stop: Any) -> Any:
-    """A mask of the positions of an axis from `start` to `stop`."""
+    """Return the mask of the positions of an axis in [start, stop)."""
     with jax.enable_x64(True):
         at = jnp.arange(size)
         found = at < stop
@@ -147,27 +146,27 @@ def between(size: int, start: Any, stop: Any) -> Any:
 
 
 def window(width: int, start: Any, stop: Any) -> tuple[Any, Any]:
-    """A mask of a window's elements before `stop`, and a flag where it is too short."""
+    """Return the mask of a window's elements before `stop`, and the flag that it is too short."""
     with jax.enable_x64(True):
         length = jnp.asarray(stop) - start
         return jnp.arange(width) < length, length > width
 
 
 def through_window(array: Any, start: Any, width: int, axis: int) -> Any:
-    """The elements of an array from `start` on."""
+    """Return `width` elements along an axis from `start` on; the last one repeats past the end."""
     with jax.enable_x64(True):
         places = jnp.clip(start + jnp.arange(width), 0, array.shape[axis] - 1)
         return jnp.take(array, places, axis=axis)
 
 
 def looked_up(numbers: Sequence[Any], kind: type, at: Any) -> Any:
-    """One of some known numbers."""
+    """Look up one of some constant numbers by its position."""
     with jax.enable_x64(True):
         return weak(kind, jnp.asarray(onp.array(numbers, _DTYPES[kind]))[at])
 
 
 def element(number: Any, dtype: Any) -> Any:
-    """A number as an element of a dtype."""
+    """Convert a number to an element of a dtype."""
     with jax.enable_x64(True):
         return lax.convert_element_type(jnp.asarray(number), dtype)
 

@@ -1,4 +1,4 @@
-"""Interpreter of rounds of several lengths as one round."""
+"""Interpreter of rounds whose arrays differ in length, as one round of padded arrays."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -53,7 +53,7 @@ class Interpreter:
             env.update(zip(eqn.outvars, outs, strict=True))
 
     def in_this_round(self, per_round: Ints) -> Any:
-        """Integer of this round, from those of all rounds."""
+        """Return the integer of this round from those of all rounds."""
         if len({*per_round}) == 1:
             return onp.int32(per_round[0])
         if per_round not in self._found:
@@ -64,14 +64,14 @@ class Interpreter:
         return self._found[per_round]
 
     def per_round(self, atom: Any) -> Ints:
-        """Values of an integer in all rounds; fails if they are not known."""
+        """Return the values of an integer in all rounds; fail if they are not known."""
         if type(atom) is Literal:
             return (int(atom.val),) * self.count
         RULES.expect(atom in self.known)
         return self.known[atom]
 
     def valid_mask(self, shape: Sequence[int], ranges: Sequence[ValidRange | None]) -> Any:
-        """Mask of the elements of an array that lie in its valid ranges."""
+        """Return the mask of the elements of an array that lie in its valid ranges."""
         found = onp.bool_(True)
         for axis, valid in enumerate(ranges):
             if valid is not None and valid.offsets is not None:
@@ -86,7 +86,7 @@ class Interpreter:
     def shifted(
         self, array: PaddedValue, axis: int, wanted: ValidRange, extent: int
     ) -> PaddedValue:
-        """Move the valid range along an axis, and give the axis another length."""
+        """Move the valid range of an array along an axis, and resize the axis to `extent`."""
         valid, value = array.ranges[axis], array.value
         assert valid is not None and wanted.offsets is not None
         ranges = (*array.ranges[:axis], wanted, *array.ranges[axis + 1 :])
@@ -122,7 +122,7 @@ class Interpreter:
     def aligned(
         self, inputs: Sequence[PaddedValue], places: Sequence[Sequence[int]]
     ) -> list[PaddedValue]:
-        """Give arrays the same valid ranges along axes that belong together.
+        """Give arrays the same valid ranges along corresponding axes.
 
         These are the k-th axes of `places`, which has a sequence for each array.
         """
@@ -143,7 +143,7 @@ class Interpreter:
         return found
 
     def filled(self, array: PaddedValue, axes: Sequence[int], fill: Any) -> Any:
-        """Fill what lies outside of the valid ranges along some axes."""
+        """Return the values with `fill` outside the valid ranges along some axes."""
         array = self.extended(array, axes)
         ranges = [w if d in axes else None for d, w in enumerate(array.ranges)]
         if not any(ranges):

@@ -1,10 +1,10 @@
-"""Merge the rounds of a loop whose arrays differ in size into one round that serves for all.
+"""Merge of the rounds of a loop whose arrays differ in size (ragged rounds) into one round.
 
-Along an axis that is longer in one round than in another, an array is padded to a length that is
-enough in all rounds. Its elements lie in a valid range, from an offset on, which is looked up by
-the number of the round. Elements outside mean nothing; a reduction fills them with its identity
-first. A slice is not moved: it becomes the whole axis with a valid range. So slices that grow or
-shrink have one shape.
+Along an axis whose length differs between rounds, an array is padded to a length that is enough in
+all rounds. Its elements lie in a valid range, whose offset and size are looked up by the number of
+the round. Elements outside are undefined; a reduction fills them with its identity element first. A
+slice is not moved: it becomes the whole axis with a valid range. So slices that grow or shrink have
+one shape.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,12 +36,12 @@ def merge_rounds(
     results: Sequence[Var],
     same_shapes: Callable[[Sequence[JaxprEqn]], bool],
 ) -> ClosedJaxpr:
-    """Return the jaxpr of one round that serves for all.
+    """Return the jaxpr of one round that computes any of the rounds.
 
     Parameters
     ----------
     body : sequence of equations
-        The first round; its variables are the inputs and what it computes.
+        The first round; its variables are the inputs and the results of its equations.
     rounds : sequence of sequences of equations
         All rounds, whose equations differ only in shapes.
     given : sequence of (variable, type, ranges)

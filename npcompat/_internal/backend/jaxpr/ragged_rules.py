@@ -1,4 +1,4 @@
-"""Rules for equations of rounds of several lengths: how each primitive computes with padded values."""
+"""Rules of primitives for ragged rounds: each computes a primitive of padded values."""
 
 import math
 from collections.abc import Sequence
@@ -127,7 +127,7 @@ def _reshape(
     each: Sequence[JaxprEqn],
     inputs: Sequence[PaddedValue],
 ) -> list[PaddedValue]:
-    """Axes with valid ranges stay as they are; those between them may be split and merged."""
+    """Reshape: axes with valid ranges are kept; those between them may be split and merged."""
     (array,) = inputs
     RULES.expect(eqn.primitive.name != "reshape" or eqn.params["dimensions"] is None)
     kept = [d for d, w in enumerate(array.ranges) if w is not None]
@@ -204,7 +204,7 @@ def _along(
     each: Sequence[JaxprEqn],
     inputs: Sequence[PaddedValue],
 ) -> list[PaddedValue]:
-    """Elements change places along one axis, which must be as long in each round."""
+    """Sort or concatenate along an axis, which must have the same length in each round."""
     along, axes = eqn.params["dimension"], range(len(inputs[0].ranges))
     RULES.expect(not any([h.ranges[along] for h in inputs]))
     found = interpreter.aligned(
@@ -234,7 +234,7 @@ def _reverse(
 
 
 def _identity(eqn: JaxprEqn, array: PaddedValue) -> Any:
-    """Identity element of a reduction."""
+    """Return the identity element of a reduction."""
     name = eqn.primitive.name.removeprefix("reduce_").removeprefix("cum")
     dtype = array.value.dtype
     if name in ("sum", "or", "xor"):
@@ -373,7 +373,7 @@ def _scatter(
     each: Sequence[JaxprEqn],
     inputs: Sequence[PaddedValue],
 ) -> list[PaddedValue]:
-    """Updates outside of the valid ranges are dropped: their positions become -1."""
+    """Scatter; updates outside the valid ranges get the position -1, so that XLA drops them."""
     target, at, new = inputs
     mode, drop = eqn.params["mode"], lax.GatherScatterMode.FILL_OR_DROP
     within = eqn.params["dimension_numbers"].update_window_dims

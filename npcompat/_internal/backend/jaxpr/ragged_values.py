@@ -1,6 +1,4 @@
-"""Values of rounds of several lengths, padded to one, and the table of rules for what computes with
-them.
-"""
+"""Padded values of ragged rounds, and the table of rules that compute with them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -22,9 +20,9 @@ class UnfitError(Exception):
 
 @dataclass(frozen=True)
 class ValidRange:
-    """Range of an axis in which the elements lie, by round.
+    """Valid range of the elements along an axis, for each round.
 
-    Without offsets all elements are equal, and the axis has one of them.
+    Without offsets all elements are equal, and the axis has length 1.
     """
 
     offsets: Ints | None
@@ -35,7 +33,7 @@ class ValidRange:
 class PaddedValue:
     """Array of one of the rounds, padded to one shape for all of them.
 
-    `ranges` are the valid ranges by axis: None where the axis is as long in all rounds.
+    `ranges` are the valid ranges by axis, None for an axis of the same length in all rounds.
     """
 
     value: Any
@@ -72,13 +70,13 @@ def _bind_one(
 
 
 def shape_of(atom: Any) -> Ints:
-    """Shape of a variable, or of a literal."""
+    """Return the shape of a variable or a literal."""
     shape: Ints = atom.aval.shape
     return shape
 
 
 def _lengths(atoms: Sequence[Any]) -> list[Ints]:
-    """Lengths of each axis of an array, by round."""
+    """Return the lengths of each axis of an array, by round."""
     return [*zip(*map(shape_of, atoms), strict=True)]
 
 

@@ -1,10 +1,10 @@
-"""Reroll loops: find the Python loops of a traced function, and turn them into loops of XLA.
+"""Loop rerolling: find the unrolled Python loops in a jaxpr, and turn them into loops of XLA.
 
-A jaxpr has the equations of each round of a Python loop, one round after the other. Rounds that
-differ only in numbers become one round and a `scan` over those numbers. So the time to compile, and
-the program in the caches, do not grow with the number of rounds. Rounds that differ in shapes too,
-as in `a[i:] -= a[i]`, are merged into one round first (`ragged_rounds`). Rounds of elementwise work
-only are left alone until there are very many, since XLA fuses several of them.
+A traced Python loop leaves the equations of each round, one round after the other. Rounds that
+differ only in numbers become one round and a `scan` over those numbers. So neither the time to
+compile nor the size of the program grows with the number of rounds. Rounds that also differ in
+shapes, as in `a[i:] -= a[i]`, are merged into one round first (`ragged_rounds`). Rounds with only
+elementwise work stay unrolled up to a high count, since XLA fuses several of them.
 """
 
 from collections import Counter, defaultdict
@@ -36,22 +36,22 @@ MIN_ROUNDS = 4
 MIN_EQNS = 64
 """Minimum number of equations of a loop that is rerolled."""
 MAX_FUSIBLE_EQNS = 8192
-"""Loops that XLA can fuse are left alone up to this number of equations."""
+"""Maximum number of equations up to which a loop that XLA can fuse stays unrolled."""
 UNROLL_EQNS = 512
-"""Equations of one step of a rerolled loop that XLA can fuse: the `scan` unrolls that many."""
+"""Equations to which the `scan` of a rerolled loop that XLA can fuse is unrolled."""
 UNROLL_RAGGED_ROUNDS = 2
-"""Rounds of different shapes that are one step of the `scan`, which copies what is carried."""
+"""Ragged rounds in one step of the `scan`, since each step copies the carried values."""
 MAX_STACKED_BYTES = 1 << 16
-"""Maximum size of the arrays, one for each round, that are stacked to be looped over."""
+"""Maximum bytes of the arrays, one for each round, that are stacked as inputs of the `scan`."""
 MIN_EQNS_PER_STACKED_INPUT = 8
 """Minimum eqns per round for each stacked input.
 
 Slicing that input out of the stack costs one extra kernel per round.
 """
 MAX_PERIODS, MAX_ROTATIONS = 32, 64
-"""Maximum number of lengths of a round, and of its first equations, that are tried."""
+"""Maximum number of periods, and of first equations of a round, that are tried."""
 SEARCH_BUDGET = 16
-"""Mean number of times that each equation is looked at before the search gives up."""
+"""Mean number of visits of each equation after which the search gives up."""
 
 _FUSED = family("call", "elementwise", "fusible")
 """Primitives that XLA fuses with their neighbours."""
@@ -59,7 +59,7 @@ _FUSED = family("call", "elementwise", "fusible")
 
 @dataclass(frozen=True)
 class _Loop:
-    """Rounds of equal equations in a jaxpr, and the values that go from one round to the next."""
+    """Loop in a jaxpr: rounds of equal equations, and the values passed from round to round."""
 
     start: int
     """Index of the first equation."""
@@ -68,13 +68,13 @@ class _Loop:
     rounds: int
     """Number of rounds."""
     body: ClosedJaxpr
-    """Jaxpr of one round; its inputs are carried, looped and staying values, in this order."""
+    """Jaxpr of one round; its inputs are the carried, looped and staying values, in this order."""
     carried: list[Any]
-    """Atom that each carried value begins with; None for one that is only read after the loop."""
+    """Initial atom of each carried value; None for one that is only read after the loop."""
     looped: list[list[Any]]
-    """Atoms by round of each value that is looped over."""
+    """Atoms by round of each input of the `scan`."""
     staying: list[Var]
-    """Values that are the same in all rounds."""
+    """Loop invariants: values that are the same in all rounds."""
     finals: dict[Var, int]
     """Variables of the last round that are read after the loop, and their carried values."""
     each: dict[Var, tuple[int, int]]
@@ -84,16 +84,16 @@ class _Loop:
 
     @property
     def is_sequential(self) -> bool:
-        """True if XLA runs one round after the other, even if it sees them all."""
+        """True if XLA runs one round after the other, even if they are unrolled."""
         return _heavy(self.body.eqns) or _slices(
             self.body.jaxpr, len(self.carried), len(self.looped)
         )
 
 
 def rolled(jaxpr: Jaxpr, known: Mapping[Var, Any]) -> Callable[..., list[Any]] | None:
-    """Return a function that computes a jaxpr with its loops rerolled; None if there are none.
+    """Return a function that computes a jaxpr with its loops rerolled; None if it has no loops.
 
-    `known` are the values of inputs that are constants.
+    `known` maps inputs that are constants to their values.
     """
     loop = (
         _find(jaxpr, known)
@@ -158,7 +158,7 @@ def _part(
     results: Sequence[Any],
     known: Mapping[Var, Any],
 ) -> Callable[..., list[Any]]:
-    """Return a function of some of the equations, with loops of their own rerolled."""
+    """Return a function of some of the equations, with the loops in them rerolled."""
     part = jaxpr.replace(invars=list(given), outvars=list(results), eqns=list(eqns))
     return rolled(part, known) or jaxpr_as_fun(ClosedJaxpr(part, ()))
 
@@ -198,9 +198,9 @@ def _heavy(eqns: Sequence[JaxprEqn]) -> bool:
 
 
 def _slices(body: Jaxpr, carried: int, looped: int) -> bool:
-    """Return True if rounds slice what earlier rounds computed, at positions that are looped over.
+    """Return True if rounds slice results of earlier rounds, at positions that vary by round.
 
-    Slices that are written count, too.
+    Written slices count, too.
     """
     handed = {*body.invars[:carried]}
     numbers = {*body.invars[carried : carried + looped]}
@@ -222,7 +222,7 @@ def _slices(body: Jaxpr, carried: int, looped: int) -> bool:
 
 
 def _find(jaxpr: Jaxpr, known: Mapping[Var, Any]) -> _Loop | None:
-    """Find the loop with the most equations, first among rounds that have equal shapes."""
+    """Find the loop with the most equations; rounds of equal shapes come before ragged ones."""
     exact = _Signatures()
     signatures = [exact.of(e) for e in jaxpr.eqns]
     found = _among(jaxpr, signatures, None, known)
@@ -286,9 +286,9 @@ _PLAIN = {bool, int, str, type(None)}
 
 
 class _Signatures:
-    """Number each equation, so that equations which differ only in numbers have the same one.
+    """Signatures of equations: equations that differ only in numbers have the same one.
 
-    With `shapes=False`, equations that differ in shapes have the same one, too.
+    With `shapes=False`, equations that also differ in shapes have the same one.
     """
 
     def __init__(self, shapes: bool = True) -> None:
@@ -322,7 +322,7 @@ class _Signatures:
         if isinstance(value, tuple | list):
             return tuple(map(self._frozen, value))
         if callable(value) or isinstance(value, WrappedFun):
-            return type(value)  # rules for gradients, which the equations stand for
+            return type(value)  # derivative rules: the equations themselves identify the function
         try:
             hash(value)
         except TypeError:

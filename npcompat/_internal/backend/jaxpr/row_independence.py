@@ -1,8 +1,8 @@
-"""Analysis of a jaxpr: does a function treat the rows along an axis independently of each other?
+"""Analysis of row independence: proves that a function treats the rows along an axis separately.
 
-Then each row of a result depends on the same row of the operands only. Each primitive has a rule
-for the axis of its results to which the axis of its operands goes. A primitive that mixes rows, or
-that has no rule, raises `RowsMixedError`.
+Then each row of a result depends only on the same row of the operands. Each primitive has a rule
+that maps the axis of the rows in its operands to that in its results. A primitive that mixes rows,
+or that has no rule, raises `RowsMixedError`.
 """
 
 import math
@@ -21,7 +21,7 @@ from npcompat._internal.backend.jaxpr.primitives import (
 )
 
 Axis = int | None
-"""Axis along which rows lie; None for an array that does not depend on them."""
+"""Axis of the rows in an array; None for an array that does not depend on the rows."""
 
 
 class RowsMixedError(Exception):
@@ -35,18 +35,18 @@ def through(
     ordered: bool,
     zeros: bool = False,
 ) -> list[Axis]:
-    """Find the axis of each result to which the rows along `axes` of the operands go.
+    """Find the axis of the rows in each result, given their `axes` in the operands.
 
     Parameters
     ----------
     function : callable
-        Returns the function for operands of a number of rows.
+        Returns the function for operands with the given number of rows.
     operands : sequence of payloads
-        Operands; their shapes and dtypes matter.
+        Operands, of which only shapes and dtypes are used.
     axes : sequence of int or None
         Axis of the rows in each operand.
     ordered : bool
-        If False, a row's position must not matter: what the function makes for each row without the
+        If False, results must not depend on a row's position: values that don't depend on the
         operands, such as random numbers, must be the same for all rows.
     zeros : bool
         If True, padded rows are zero: reductions by addition along the rows are allowed, and before
@@ -74,7 +74,7 @@ def through(
 def as_long(
     function: Callable[[int], Callable[..., Any]], operands: Sequence[Any], axes: Sequence[Axis]
 ) -> list[Axis]:
-    """Find the axis of each result that is as long as there are rows, mixed or not.
+    """Find the axis of each result whose length is the number of rows, even if rows are mixed.
 
     Parameters and errors are those of `through`.
     """
@@ -84,7 +84,7 @@ def as_long(
 
 
 def _lengthened(jaxpr: Any, other: Any, length: int) -> list[Axis]:
-    """Axis of each result of a jaxpr for `length` rows that is longer in one for one row more."""
+    """Return the axis of each result that is longer in `other`, a jaxpr for one more row."""
     found: list[Axis] = []
     for v, w in zip(jaxpr.outvars, other.outvars, strict=True):
         before, after = v.aval.shape, w.aval.shape
@@ -101,7 +101,7 @@ def _traced(
     axes: Sequence[Axis],
     length: int,
 ) -> Any:
-    """Jaxpr of a function for a number of rows."""
+    """Trace a function for a number of rows."""
     types = []
     for a, axis in zip(operands, axes, strict=True):
         if hasattr(a, "shape"):
@@ -120,12 +120,12 @@ def _traced(
     try:
         return tracing.trace(call, types).jaxpr
     except (TypeError, ValueError, IndexError) as error:
-        # an operand has as many rows as the others, but is not one of those that are padded
+        # the trace's length differs from that of an operand which is not padded
         raise RowsMixedError(str(error)) from None
 
 
 def _unlike(lengths: Sequence[int]) -> int:
-    """Length that no axis has, nor several of them together."""
+    """Return an odd length, at least 101, of which no axis length is a multiple."""
     n = 101
     while any(length % n == 0 and length for length in lengths):
         n += 2
@@ -137,7 +137,7 @@ _ZERO_PRESERVING = family("zero_preserving")
 
 
 class _Interpreter:
-    """Interpreter of jaxprs that follows the axis of the rows."""
+    """Interpreter of jaxprs that propagates the axis of the rows."""
 
     def __init__(self, length: int, ordered: bool, zeros: bool) -> None:
         self.length, self.ordered, self.zeros = length, ordered, zeros
@@ -164,14 +164,14 @@ class _Interpreter:
         return [None if hasattr(v, "val") else at.get(v) for v in jaxpr.outvars]
 
 
-# --- rules: the axis of the results, or a list of one for each ------------------------------------
+# --- rules: each returns the axis of all results, or a list with one for each ---------------------
 
 Rule = Callable[[Any, Sequence[Axis], _Interpreter], Axis | list[Axis]]
 _RULES: RuleTable[Rule] = RuleTable(RowsMixedError)
 
 
 def _only(eqn: Any, axes: Sequence[Axis]) -> int:
-    """Axis of the rows, which must be the same in all operands that have rows."""
+    """Return the axis of the rows, which must be the same in all operands that have rows."""
     found = {axis for axis in axes if axis is not None}
     _RULES.expect(len(found) == 1, eqn)
     return found.pop()
@@ -251,7 +251,7 @@ def _scan_along(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> Ax
 
 @_RULES.add(*family("along_axis"))
 def _along_another(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> Axis:
-    """Elements change places along one axis, which must be another one than that of the rows."""
+    """Sort, split or join along an axis, which must not be that of the rows."""
     axis, params = _only(eqn, axes), eqn.params
     along = params.get(
         "dimension",
@@ -391,7 +391,7 @@ def _gather(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> Axis:
     numbers, sizes = eqn.params["dimension_numbers"], eqn.params["slice_sizes"]
     operand, indices = axes
     rank = len(eqn.outvars[0].aval.shape)
-    # axes of the result that are axes of the indices
+    # axes of the result that come from the indices
     taken = [d for d in range(rank) if d not in numbers.offset_dims]
     places = []
     if indices is not None:
@@ -484,7 +484,7 @@ def _while(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> list[Ax
 
 
 def _joined(eqn: Any, axes: Sequence[Axis]) -> Axis:
-    """Axis of the rows in one of several arrays; None if none of them has rows."""
+    """Return the axis of the rows in several arrays, which must agree; None if none has rows."""
     found = {axis for axis in axes if axis is not None}
     _RULES.expect(len(found) <= 1, eqn)
     return found.pop() if found else None

@@ -1,4 +1,4 @@
-"""Functions as equations: traced once, then compiled as often as there are programs of them."""
+"""Traces of functions to jaxprs, and functions of these for programs that are compiled."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -26,7 +26,7 @@ from npcompat._internal.core.dtypes import check_dtype
 
 
 def abstract(payload: Any) -> jax.ShapeDtypeStruct:
-    """The type of a payload as an argument of a trace."""
+    """Return the abstract value of a payload, an argument of a trace."""
     if isinstance(payload, onp.ndarray | jax.ShapeDtypeStruct):
         check_dtype(onp.dtype(payload.dtype))
         return jax.ShapeDtypeStruct(payload.shape, payload.dtype)
@@ -35,8 +35,9 @@ def abstract(payload: Any) -> jax.ShapeDtypeStruct:
 
 
 def distinct(payload: Any) -> Any:
-    """The same buffer as an array object of its own, so that a trace can tell captured handles
-    apart by identity.
+    """Return a new array object over the same buffer.
+
+    A trace distinguishes captured handles by the identity of their payloads.
     """
     if isinstance(payload, Tracer):
         return payload
@@ -44,9 +45,7 @@ def distinct(payload: Any) -> Any:
 
 
 def lifted(constant: Any) -> Any:
-    """A tracer of the current trace for a constant that it closes over; the copy costs nothing once
-    lowered.
-    """
+    """Return a tracer of the current trace for a closed-over constant; XLA removes the copy."""
     with jax.enable_x64(True):
         return jnp.copy(constant)
 
@@ -54,9 +53,7 @@ def lifted(constant: Any) -> Any:
 def trace(
     body: Callable[..., Sequence[Any]], arguments: Sequence[jax.ShapeDtypeStruct]
 ) -> ClosedJaxpr:
-    """Run `body` once on tracers of the arguments; what it closes over are the constants of the
-    result.
-    """
+    """Trace `body` on arguments of these types; arrays that it closes over become constants."""
     flag = bool(jax.config.read("jax_enable_x64"))
 
     def outside(*tracers: Any) -> Sequence[Any]:
@@ -68,7 +65,7 @@ def trace(
             return jax.make_jaxpr(outside)(*arguments)
         except (
             Exception
-        ) as error:  # it is the user's, who is not told of JAX's own frames and how to see them
+        ) as error:  # an error of the user's code; JAX's note on hidden frames would not help
             error.__notes__ = [
                 note
                 for note in getattr(error, "__notes__", ())
@@ -78,9 +75,7 @@ def trace(
 
 
 def _as_call(jaxpr: Any) -> Callable[..., Any]:
-    """A function that is one call of some equations where it is traced, which takes no time,
-    however many they are.
-    """
+    """Return a function whose trace is one call of the jaxpr, however many equations that has."""
     call = jax.make_jaxpr(jax.jit(lambda x: (x,)))(0.0).jaxpr.eqns[0]
     lengths = {"in": len(jaxpr.invars), "donated": len(jaxpr.invars), "out": len(jaxpr.outvars)}
     params = dict(call.params, jaxpr=ClosedJaxpr(jaxpr, ()), name="equations")
@@ -91,11 +86,11 @@ def _as_call(jaxpr: Any) -> Callable[..., Any]:
 
 
 _SMALL = 1 << 15
-"""Bytes up to which constants are looked at."""
+"""Maximum bytes of constants whose values are compared and used for rerolling."""
 
 
 def _known(jaxpr: ClosedJaxpr, constant: Sequence[bool]) -> dict[Var, Any]:
-    """The values of small constants, on the host."""
+    """Return the values of small constants as NumPy arrays."""
     found = zip(jaxpr.jaxpr.constvars, jaxpr.consts, constant, strict=True)
     return {
         v: onp.asarray(c)
@@ -105,9 +100,7 @@ def _known(jaxpr: ClosedJaxpr, constant: Sequence[bool]) -> dict[Var, Any]:
 
 
 def _with_equal_constants(equations: Jaxpr, known: Mapping[Var, Any]) -> Jaxpr:
-    """The equations with one variable for constants that are equal, so that the rounds of a loop
-    are seen to be alike.
-    """
+    """Replace equal constants by one variable, so that rounds of a loop have equal equations."""
     first: dict[Any, Var] = {}
     same: dict[Any, Var] = {}
     for variable, value in known.items():
@@ -126,7 +119,7 @@ def _with_equal_constants(equations: Jaxpr, known: Mapping[Var, Any]) -> Jaxpr:
 
 
 def _without_unused(jaxpr: Jaxpr) -> Jaxpr:
-    """The equations that results, or effects, depend on."""
+    """Return the jaxpr without equations on which neither results nor effects depend."""
     needed, kept = {v for v in jaxpr.outvars if type(v) is Var}, []
     for equation in reversed(jaxpr.eqns):
         if equation.effects or not needed.isdisjoint(equation.outvars):
@@ -137,8 +130,9 @@ def _without_unused(jaxpr: Jaxpr) -> Jaxpr:
 
 
 def _with_loops(jaxpr: Jaxpr, known: Mapping[Var, Any]) -> tuple[Jaxpr, Sequence[Any]]:
-    """The same equations with loops rolled up, and the numbers that they loop over, which come
-    first among the inputs.
+    """Return the jaxpr with its loops rerolled, and the numbers that these loop over.
+
+    The numbers become the first inputs of the jaxpr.
     """
     compute = rolled(jaxpr, known)
     if compute is None:
@@ -151,8 +145,9 @@ def _with_loops(jaxpr: Jaxpr, known: Mapping[Var, Any]) -> tuple[Jaxpr, Sequence
 
 
 def program_function(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[..., list[Any]]:
-    """`f(captured, arguments)` from a trace, the captured constants made parameters (None: never
-    read).
+    """Return `f(captured, arguments)` from a trace, with captured constants as parameters.
+
+    None in `captured` stands for a handle that is never read.
     """
     position = {id(c): i for i, c in enumerate(captured) if c is not None}
     found = [position.get(id(c)) for c in jaxpr.consts]
@@ -170,7 +165,7 @@ def program_function(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[..
         outs: list[Any]
         if all(traced):
             outs = call(*numbers, *consts, *arguments)
-        # differentiated: equation by equation, of which no more is kept for backward than it needs
+        # differentiated: evaluated one by one, so that only necessary residuals are kept
         else:
             outs = jaxpr_as_fun(ClosedJaxpr(equations, consts))(*arguments)
         return outs
@@ -179,8 +174,9 @@ def program_function(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[..
 
 
 def dependence(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> list[frozenset[int]]:
-    """Inputs that each output of a trace has a derivative by: captured constants, then
-    arguments.
+    """Return, for each output of a trace, the inputs with respect to which it has a derivative.
+
+    Inputs are numbered: captured constants, then arguments.
     """
     position = {id(c): i for i, c in enumerate(captured)}
     inner = jaxpr.jaxpr
@@ -208,7 +204,7 @@ def _dependence(jaxpr: Jaxpr, known: dict[Var, frozenset[int]]) -> list[frozense
             outs = [_NOTHING.union(*found)] * len(eqn.outvars)
         for v, out in zip(eqn.outvars, outs, strict=True):
             kind: Any = v.aval
-            inexact = getattr(kind.dtype, "kind", " ") in "fcV"  # keys of random bits have none
+            inexact = getattr(kind.dtype, "kind", " ") in "fcV"  # dtypes of random keys lack `kind`
             known[v] = out if inexact else _NOTHING
     return [of(v) for v in jaxpr.outvars]
 
@@ -217,7 +213,7 @@ _NOTHING: frozenset[int] = frozenset()
 
 
 def contains_loop(jaxpr: Any, names: Collection[str]) -> bool:
-    """Return True if equations hold a loop of JAX's: "scan", or "while" of an unknown count."""
+    """Return True if a jaxpr, or one in it, has a loop among `names` ("scan", "while")."""
     for equation in getattr(jaxpr, "jaxpr", jaxpr).eqns:
         if loop_bodies.is_put(equation):
             continue
@@ -231,45 +227,41 @@ def contains_loop(jaxpr: Any, names: Collection[str]) -> bool:
 
 
 def eagerly() -> AbstractContextManager[None]:
-    """A context in which programs of concrete arrays run at once, also while a function is being
-    traced.
-    """
+    """Return a context in which programs of concrete arrays run at once, even during a trace."""
     context: AbstractContextManager[None] = jax.core.eval_context()
     return context
 
 
 def output_types(jaxpr: ClosedJaxpr) -> list[tuple[tuple[int, ...], Any]]:
-    """Shape and dtype of each output."""
+    """Return the shape and dtype of each output."""
     return [(a.shape, a.dtype) for a in jaxpr.out_avals]
 
 
 def count(mask: Any) -> Any:
-    """How many elements of a traced mask are true: a number that has no say in the dtype of a
-    result, as Python's have none.
-    """
+    """Count the true elements of a traced mask, as a weakly typed number."""
     with jax.enable_x64(True):
         return jax.lax.reduce(jnp.where(mask, 1, 0), 0, jax.lax.add, tuple(range(mask.ndim)))
 
 
 def weak(number: Any) -> Any:
-    """A number that has no say in the dtype of a result, as Python's have none."""
+    """Convert a number to a weakly typed one, like a Python number."""
     with jax.enable_x64(True):
         return convert_element_type(number, weak_type=True)
 
 
 def counted_from_zero(position: Any, size: int) -> Any:
-    """A position that may be counted from the end of an axis."""
+    """Return a position counted from zero, from one that may be counted from the end."""
     with jax.enable_x64(True):
         position = jnp.asarray(position, jnp.int64)
         return jnp.where(position < 0, position + size, position)
 
 
 def exactly(compute: Callable[..., Any], *payloads: Any) -> Any:
-    """What a function gives while 64-bit dtypes are honoured."""
+    """Call a function with 64-bit dtypes honoured."""
     with jax.enable_x64(True):
         return compute(*payloads)
 
 
 def any_true(flags: Sequence[Any]) -> Any:
-    """One vector of the flags that a program carries out."""
+    """Stack the error flags of a program to one vector."""
     return jnp.stack([jnp.asarray(f, bool).reshape(()) for f in flags])

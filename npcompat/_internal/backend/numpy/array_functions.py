@@ -61,7 +61,7 @@ def put_at(a: Array, index: tuple[Any, ...], new: Any) -> Array:
 
 @register_kernel("add_at", backend="numpy")
 def add_at(a: Array, index: Any, new: Any) -> Array:
-    """Add values at positions; at equal positions all of them."""
+    """Add values at positions; values at equal positions are all added."""
     out = a.copy()
     onp.add.at(out, index, new)
     return out
@@ -91,7 +91,7 @@ def set_imag(a: Array, new: Any) -> Array:
 
 @register_kernel("known", backend="numpy")
 def known(x: Any) -> Array:
-    """Return an array: on the host, values are known."""
+    """Return an array; on the host all values are known."""
     return onp.asarray(x)
 
 
@@ -135,8 +135,8 @@ def stop_gradient(x: Array) -> Array:
 def sort(a: Array, axis: int = -1) -> Array:
     """Sort along an axis.
 
-    For half floats NumPy's kernel for AVX-512 leaves signalling nans, which warn wherever they are
-    computed with.
+    For half floats NumPy's kernel for AVX-512 leaves signalling nans, with which every computation
+    warns.
     """
     out = onp.sort(a, axis)
     if out.dtype == onp.float16:

@@ -17,7 +17,7 @@ def byteswap(a: onp.ndarray[Any, Any]) -> onp.ndarray[Any, Any]:
 def reinterpret(a: onp.ndarray[Any, Any], dtype: Any) -> onp.ndarray[Any, Any]:
     """Read the bytes along the last axis as elements of another dtype."""
     if a.ndim and a.itemsize != onp.dtype(dtype).itemsize and a.strides[-1] != a.itemsize:
-        a = onp.ascontiguousarray(a)  # the value of a view may lie otherwise than NumPy's view
+        a = onp.ascontiguousarray(a)  # the strides of a value may differ from those of NumPy's view
     found: onp.ndarray[Any, Any] = a.view(dtype)
     return found
 

@@ -22,7 +22,7 @@ register_kernels(
 
 @register_kernel("einsum", backend="numpy")
 def einsum(subscripts: str, *operands: Array, optimize: Any) -> Array:
-    """Einstein summation; in float32 for dtypes that NumPy has no loop for (bfloat16)."""
+    """Compute an Einstein sum, in float32 for dtypes without a loop in NumPy (bfloat16)."""
     found: Array = onp.einsum(
         subscripts,
         *[a.astype(onp.float32) if a.dtype.kind == "V" else a for a in operands],
@@ -32,7 +32,7 @@ def einsum(subscripts: str, *operands: Array, optimize: Any) -> Array:
 
 
 def _attempted(function: Callable[..., Array], *arrays: Array) -> tuple[Array, Any]:
-    """Return the result, and True if it failed; the others of a stack are computed, as on XLA."""
+    """Return the result, and True if a matrix failed; its part is nan, the others are computed."""
     try:
         return function(*arrays), onp.False_
     except LinAlgError:
@@ -82,7 +82,7 @@ def eigvalsh(a: Array, uplo: Any) -> Array:
 
 @register_kernel("eig_checked", backend="numpy")
 def eig_checked(a: Array) -> tuple[Array, Array, Any]:
-    """Eigenvalues and eigenvectors (nan then), and a flag: True if an element is not finite."""
+    """Eigenvalues, eigenvectors, and a flag: True, with nans, if an element is not finite."""
     if not onp.isfinite(a).all():
         values, vectors = (
             onp.full(a.shape[:-1], onp.nan, complex),
@@ -94,7 +94,7 @@ def eig_checked(a: Array) -> tuple[Array, Array, Any]:
 
 @register_kernel("eigvals_checked", backend="numpy")
 def eigvals_checked(a: Array) -> tuple[Array, Any]:
-    """Eigenvalues (nan then), and a flag: True if an element is not finite."""
+    """Eigenvalues, and a flag: True, with nans, if an element is not finite."""
     if not onp.isfinite(a).all():
         return onp.full(a.shape[:-1], onp.nan, complex), onp.True_
     return onp.linalg.eigvals(a), onp.False_

@@ -1,8 +1,7 @@
 """Host backend: NumPy's kernels on NumPy arrays; nothing is compiled.
 
-What depends only on an operator, its attributes and the types of its operands is decided once, and
-cached by types. Gradients come from XLA, when they are asked for: see
-`npcompat/_internal/autograd/tape.py`.
+Decisions that depend only on an operator, its attributes and the types of its operands are cached
+by these. XLA computes gradients when backward runs: see `npcompat/_internal/autograd/tape.py`.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -45,9 +44,9 @@ def forward(op: Op, attrs: Attrs, donate: Collection[int] = ()) -> Callable[...,
 
 
 _OBJECTS = (onp.dtype(object),)
-"""Attributes of a ufunc whose results are asked for as objects.
+"""Attributes of a ufunc that is called with `dtype=object`.
 
-NumPy may have results of other dtypes: those of comparisons.
+NumPy returns results of another dtype for some of them: comparisons return bools.
 """
 
 
@@ -57,7 +56,7 @@ def _of_objects(ufunc: onp.ufunc, *arrays: Any) -> onp.ndarray[Any, Any]:
 
 _WIDE = frozenset(onp.dtype(name).num for name in ("float64", "complex128"))
 _EXTENDED = 256
-"""Numbers of dtypes from here on are not NumPy's own."""
+"""First type number of dtypes that are not NumPy's own."""
 
 
 def quick(
@@ -90,7 +89,7 @@ def quick(
 def direct(
     op: Op, attrs: Attrs, types: tuple[Type, ...]
 ) -> tuple[Callable[..., Any], onp.dtype[Any]] | None:
-    """Return a function of arrays of these dtypes, as they are, and the dtype of its result.
+    """Return a function of arrays of these dtypes that needs no cast, and the dtype of its result.
 
     None if there is none.
     """
@@ -118,9 +117,9 @@ def direct(
 
 
 def run_on_xla(op: Op, attrs: Attrs) -> Callable[..., Any]:
-    """Return an operator that has an XLA kernel only, as a function of NumPy arrays.
+    """Return an operator that has only an XLA kernel, as a function of NumPy arrays.
 
-    These are random bits, for instance, whose numbers must be the same everywhere.
+    Random bits are an example: all backends must draw the same numbers.
     """
     # programs are shared with arrays on XLA
     programs = op.programs.table(FORWARD, xla.name, modes.current().numpy_dtypes)

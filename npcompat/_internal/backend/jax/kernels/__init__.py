@@ -1,7 +1,7 @@
-"""Computations on XLA that jax.numpy lacks, or does otherwise than NumPy.
+"""Kernels on XLA that `jax.numpy` lacks, or whose results differ from NumPy's there.
 
-Importing the package registers the kernels of the modules below; the others take long to import,
-and are named in `backend/jax/namespace.py`.
+Importing the package registers the kernels of the modules below. The other modules import slowly;
+`backend/jax/namespace.py` names them.
 """
 
 from npcompat._internal.backend.jax.kernels import (

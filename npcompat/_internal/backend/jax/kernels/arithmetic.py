@@ -1,8 +1,8 @@
 """Arithmetic on XLA that rounds as NumPy's: quotients, remainders, powers, means and rounding.
 
-Division by zero has NumPy's results, too, with signed zeros. XLA makes a product of a quotient
-whose divisor it knows or repeats, which rounds differently: `ones(41).mean()` would not be 1, nor 3
-/ 10 the number that prints as 0.3.
+Division by zero has NumPy's results, too, with signed zeros. XLA turns a quotient with a constant
+or repeated divisor into a product, which rounds differently: `ones(41).mean()` would not be 1, nor
+3 / 10 the number that prints as 0.3.
 """
 
 import functools
@@ -23,7 +23,7 @@ from npcompat._internal.support.kernel_table import register_kernel, register_ke
 
 @register_kernel("opaque", backend="jax")
 def opaque(constant: Any, dtype: Any) -> Any:
-    """Constant that XLA does not see."""
+    """Return a constant behind a barrier, so that XLA does not simplify computations with it."""
     return lax.optimization_barrier(jnp.asarray(constant, dtype))
 
 
@@ -32,9 +32,9 @@ def opaque(constant: Any, dtype: Any) -> Any:
 
 @jax.custom_jvp
 def _rounded_once(x: Any, y: Any) -> Any:
-    """Quotient with a divisor that XLA believes to differ from element to element.
+    """Quotient whose divisor XLA takes to differ between elements.
 
-    Where `x` is nan, so is `x / x`.
+    The divisor is `x` where that is nan: the quotient is nan anyway.
     """
     shape = jnp.broadcast_shapes(x.shape, y.shape)
     x = jnp.broadcast_to(x, shape)
@@ -43,7 +43,7 @@ def _rounded_once(x: Any, y: Any) -> Any:
 
 @functools.partial(_rounded_once.defjvp, symbolic_zeros=True)
 def _tangent_of_quotient(operands: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Tangent of those operands that have one: most divisors are constants."""
+    """Tangent from the operands that have one; most divisors are constants."""
     (x, y), (dx, dy) = operands, tangents
     quotient = _rounded_once(x, y)
     if isinstance(dy, SymbolicZero):
@@ -54,10 +54,10 @@ def _tangent_of_quotient(operands: tuple[Any, Any], tangents: tuple[Any, Any]) -
 
 
 def rounded(product: Any) -> Any:
-    """Product that is rounded before it is added to something, as NumPy's are.
+    """Round a product before a later addition, as NumPy does.
 
-    XLA's kernels would compute a fused multiply-add, which rounds once. The selection here changes
-    nothing but that.
+    XLA would compute a fused multiply-add, which rounds once. The selection prevents that, and
+    changes nothing else.
     """
     if jnp.iscomplexobj(product):
         return lax.complex(rounded(product.real), rounded(product.imag))
@@ -72,14 +72,14 @@ def divide(x: Any, y: Any) -> Any:
 
 
 def _by_repeated(x: Any, y: Any) -> Any:
-    """Quotient with a divisor that is one number for many elements, as XLA may find out."""
+    """Quotient whose divisor is one number for many elements, which XLA may detect."""
     return _rounded_once(x, y) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.divide(x, y)
 
 
 def _in_singles(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compute a function of half floats in single precision, and round once, as NumPy does.
+    """Make a function of half floats compute in single precision and round once, as NumPy does.
 
-    XLA rounds after each of its steps.
+    XLA would round after each step.
     """
 
     def computed(*arrays: Any) -> Any:
@@ -214,7 +214,7 @@ def _derivative_of_complex_power(
 
 @register_kernel("power", backend="jax")
 def power(x: Any, y: Any) -> Any:
-    """Power; an exponent of integers may be any that is not negative.
+    """Power; an integer exponent may be any that is not negative.
 
     Zero to a complex power with a positive real part is zero.
     """

@@ -148,9 +148,9 @@ def index_put(a: Any, new: Any, starts: Sequence[Any], spec: tuple[tuple[int, ..
 
 
 _FEW_OF, _SMALL = 16, 10_000
-"""Strided parts with fewer than one of so many elements of the window are scattered one by one.
+"""Strided parts with less than 1/16 of the window's elements are scattered one by one.
 
-Selecting takes time for the whole window, but a fraction of the time to compile.
+A selection takes time for the whole window, but compiles in a fraction of the time.
 """
 
 
@@ -233,7 +233,7 @@ def put_at(a: Any, index: tuple[Any, ...], new: Any) -> Any:
 
 @register_kernel("add_at", backend="jax")
 def add_at(a: Any, index: Any, new: Any) -> Any:
-    """Add values at positions, none negative; at equal positions all of them."""
+    """Add values at non-negative positions; values at equal positions are all added."""
     return a.at[index].add(new, mode="drop", wrap_negative_indices=False)
 
 
@@ -268,7 +268,7 @@ def kron(a: Any, b: Any) -> Any:
 def unsqueeze(a: Any, axes: tuple[int, ...]) -> Any:
     """Insert axes of length 1 at these places.
 
-    XLA reads what is broadcast along them as it is, but what is reshaped by its place.
+    XLA reads a broadcast operand directly, but a reshaped one through its linear index.
     """
     return lax.expand_dims(a, axes)
 
@@ -291,7 +291,7 @@ def stop_gradient(x: Any) -> Any:
 def on_platform(
     chosen: Mapping[str, Callable[..., Any]], default: Callable[..., Any], arrays: Sequence[Any]
 ) -> Any:
-    """Call the function for the platform that a program is compiled for; only that one is in it."""
+    """Call the function for the platform of the program, which contains no other one."""
     names = {"cpu": ("cpu",), "gpu": ("cuda", "rocm"), "tpu": ("tpu",)}
     return lax.platform_dependent(
         *arrays,
@@ -302,10 +302,10 @@ def on_platform(
 
 @register_kernel("shaped_back", backend="jax")
 def shaped_back(x: Any, shape: Sequence[int]) -> Any:
-    """Reshape an array that was written, apart from what is computed of it.
+    """Reshape an array that was written, behind a barrier.
 
-    XLA writes the next part in place. If it knows the array in two shapes, it writes while it still
-    reads what is overwritten (`a.reshape(-1)[4] = 2; a[0] = a[0, ::-1]` on the CPU).
+    XLA writes the next part in place. If it knows the array in two shapes, it overwrites elements
+    that it still has to read (`a.reshape(-1)[4] = 2; a[0] = a[0, ::-1]` on the CPU).
     """
     return lax.optimization_barrier(jnp.reshape(x, shape))
 

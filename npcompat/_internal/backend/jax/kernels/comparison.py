@@ -36,9 +36,9 @@ _COLUMNS, _MANY = 512, 2**14
 
 
 def _in_columns(reduce: Callable[..., Any]) -> Callable[..., Any]:
-    """Compute any or all of a large array in half the time, where it is fused with what makes it.
+    """Make any or all of a large array take half the time if it is fused with its operand.
 
-    On the CPU, XLA goes through all of such an array one by one, but through columns side by side.
+    On the CPU, XLA reduces all elements of such an array one by one, but columns side by side.
     """
 
     @functools.wraps(reduce)

@@ -83,7 +83,7 @@ def pool_nd(
 
 
 _MOST_PARTS = 16
-"""Longest window whose parts are given to XLA one by one."""
+"""Longest window whose strided parts are combined one by one."""
 
 
 @jax.custom_jvp

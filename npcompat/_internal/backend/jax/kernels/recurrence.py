@@ -1,8 +1,8 @@
 """Recurrent networks on XLA: loops over time that carry a state.
 
-A recurrence is one `lax.scan` forward and one backward. The loops contain only what depends on the
-step before. The products of inputs are computed before, and the gradients of weights after the
-loop, each as one product over all steps.
+A recurrence is one `lax.scan` forward and one backward. The loops contain only computations that
+depend on the step before. The products of inputs are computed before the loop, and the gradients of
+weights after it, each as one product over all steps.
 """
 
 from collections.abc import Callable
@@ -170,7 +170,7 @@ def _backward(
 ) -> tuple[Any, ...]:
     """Compute the gradients in place.
 
-    Where they are differentiated again, they are computed by a scan that stacks.
+    If they are differentiated again, a scan that stacks its outputs computes them.
     """
     steps = len(kept[0])
     return _gradients(

@@ -1,4 +1,4 @@
-"""Convolution of vectors on XLA, as exact as NumPy's.
+"""Convolution and correlation of vectors on XLA, as exact as NumPy's.
 
 Floats are computed in full precision, integers as integers.
 """

@@ -23,7 +23,7 @@ from npcompat._internal.support.kernel_table import register_kernel
 def optimizer_memory(
     rule: str, hyper: tuple[tuple[str, Any], ...], shape: tuple[int, ...], dtype: Any
 ) -> list[tuple[Any, Any]]:
-    """Shapes and dtypes of the state that a rule keeps of a parameter; it begins as zeros."""
+    """Return shapes and dtypes of a rule's state for a parameter; its arrays begin as zeros."""
     with jax.enable_x64(True):
         state = jax.eval_shape(
             RULES[rule](dict(hyper), 0.0, None).init, jax.ShapeDtypeStruct(shape, dtype)
@@ -77,8 +77,8 @@ def _updated(
 def _pick(values: Sequence[Any], place: tuple[int, int]) -> tuple[Any, Any]:
     """Return the entry of a parameter, and a key of the parameters that share it.
 
-    An array without entries gives (None, None); a scalar is shared by a group, an entry of a vector
-    by nobody.
+    An empty array gives (None, None). A scalar is shared by the group; an entry of a vector belongs
+    to one parameter.
     """
     which, at = place
     array = values[which]

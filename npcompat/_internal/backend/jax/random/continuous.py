@@ -300,7 +300,7 @@ def random_dirichlet(key: Any, counter: Any, alpha: Any, size: Any, dtype: Any) 
 
 @jax.custom_jvp
 def _square_root(cov: Any) -> Any:
-    """Symmetric square root of a positive semidefinite matrix; else that of its absolute value."""
+    """Symmetric square root of a symmetric matrix, with absolute values of its eigenvalues."""
     s, v = jnp.linalg.eigh(cov)
     return (v * jnp.sqrt(abs(s))) @ v.T
 

@@ -18,14 +18,14 @@ from npcompat._internal.support.kernel_table import register_kernel
 
 @register_kernel("at", backend="jax")
 def at(key: Any, counter: Any) -> Any:
-    """Key of one draw of a stream that is made in one step."""
+    """Return the key of a draw that hashes in one step."""
     return wrapped(_block(key, counter))
 
 
 def rolled_at(key: Any, counter: Any) -> Any:
-    """Key of a draw that is made in several steps.
+    """Return the key of a draw that hashes in several places or in a loop.
 
-    JAX hashes in a loop then, which is compiled faster each time that it occurs.
+    JAX then hashes in a loop, which compiles faster in each place.
     """
     return jax.random.wrap_key_data(_block(key, counter), impl="threefry2x32")
 
@@ -37,7 +37,7 @@ def _block(key: Any, counter: Any) -> Any:
 
 
 def shape_of(size: Any, *parameters: Any) -> tuple[int, ...]:
-    """Shape of a sample: the one asked for, or that of the parameters."""
+    """Return the shape of a sample: `size`, or that of the broadcast parameters."""
     return jnp.broadcast_shapes(*[p.shape for p in parameters]) if size is None else size
 
 
@@ -55,7 +55,7 @@ def each(draw: Any, counters: Any) -> Any:
 
 @register_kernel("next_counter", backend="jax")
 def next_counter(counter: Any) -> Any:
-    """Counter after a draw."""
+    """Return the counter after a draw."""
     return lax.add(counter, jnp.asarray(1, counter.dtype))
 
 

@@ -20,9 +20,9 @@ def _along_one_axis(draw: Callable[..., Any]) -> Callable[[Any, Sequence[int], A
 
 
 def uniform_pairs(key: Any, shape: Sequence[int], dtype: Any) -> tuple[Any, Any]:
-    """Two uniform numbers for each element, next to each other.
+    """Draw two uniform numbers for each element, from neighbouring bits.
 
-    So the numbers of an element do not depend on how many elements follow.
+    So the numbers of an element don't depend on the number of elements after it.
     """
     drawn = jax.random.uniform(key, (2 * math.prod(shape),), dtype).reshape(*shape, 2)
     return drawn[..., 0], drawn[..., 1]

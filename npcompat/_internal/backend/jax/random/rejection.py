@@ -44,9 +44,9 @@ def _derivative(primals: Any, tangents: Any) -> Any:
 def gamma_factors(key: Any, alpha: Any) -> tuple[Any, Any]:
     """Gamma variates as `x * exp(y)`.
 
-    Small shapes have a logarithm then, although the product underflows. Marsaglia and Tsang, "A
-    simple method for generating gamma variables" (2000), for shapes from 1 on. A smaller shape is
-    drawn as the next larger one, times a power of a uniform number.
+    So variates of small shapes have a logarithm even if the product underflows. Marsaglia and
+    Tsang, "A simple method for generating gamma variables" (2000), for shapes from 1 on. A variate
+    of a smaller shape is one of that shape plus 1, times a power of a uniform number.
     """
     loop, boosts = jax.random.split(key)
     small = alpha < 1

@@ -25,6 +25,16 @@ if os.environ.get("NPCOMPAT_TEST_XLA") != "user":
     os.environ.setdefault("XLA_FLAGS", " ".join(_FAST_TO_COMPILE))
 gc.set_threshold(100_000, 20, 50)
 
+
+@pytest.fixture(scope="module", autouse=True)
+def old_objects_are_frozen() -> None:
+    """Let the collector look only at what the module's tests make: compiled programs are millions
+    of objects after some thousand tests, and each `gc.collect()` of a test takes seconds.
+    """
+    gc.collect()
+    gc.freeze()
+
+
 pytest_plugins = ["tests.interop.plugin"]
 hypothesis.settings.register_profile(
     "ci", derandomize=True, deadline=None, database=None, print_blob=True

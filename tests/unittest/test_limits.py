@@ -164,6 +164,43 @@ def test_two_thousand_interrupts():
     checked_apart(200, 2)
 
 
+IN_DROPPED = """
+import gc, signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from npcompat import np
+
+class Finalized:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+def collected(phase, info):
+    if phase == "start" and armed:
+        armed.clear()
+        signal.raise_signal(signal.SIGINT)
+
+def interrupted(step):
+    try:
+        step()
+        time.sleep(20)
+    except KeyboardInterrupt:
+        return True
+    return False
+
+armed = []
+gc.callbacks.append(collected)
+a = np.ones((300, 300))
+a += 1  # gives memory away
+print(interrupted(Finalized), interrupted(lambda: (armed.append(1), gc.collect())))
+"""
+
+
+def test_an_interrupt_in_a_finalizer_or_a_callback_of_the_collector_is_not_lost():
+    found = subprocess.run(
+        [sys.executable, "-c", IN_DROPPED], capture_output=True, text=True, timeout=120
+    )
+    assert found.stdout == "True True\n", found.stderr[-2000:]
+
+
 LOADER = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it in the background

@@ -6,6 +6,8 @@ so a handler that waits for the end of such sections takes the place of Python's
 of them. A handler of the user's, who decides by it what an interrupt does, stays.
 """
 
+import _thread
+import gc
 import signal
 import threading
 from typing import Any
@@ -23,8 +25,7 @@ class _Uninterrupted:
 
     def __enter__(self) -> None:
         if threading.get_ident() == _main:  # no other thread is interrupted
-            if not self.installed:
-                self._install()
+            self.install()
             self.depth += 1
 
     def __exit__(self, *error: object) -> None:
@@ -34,16 +35,36 @@ class _Uninterrupted:
                 self.waiting = False
                 signal.default_int_handler(signal.SIGINT, None)
 
-    def _install(self) -> None:
-        self.installed = True
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, self._handle)
+    def install(self) -> None:
+        """Take the place of Python's own handler, once; only in the main thread."""
+        if not self.installed and threading.get_ident() == _main:
+            self.installed = True
+            if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+                signal.signal(signal.SIGINT, self._handle)
 
     def _handle(self, number: int, frame: Any) -> None:
         if self.depth:
             self.waiting = True
+        elif _drops_exceptions(frame):
+            threading.Timer(_RETRY_SECONDS, _thread.interrupt_main).start()
         else:
             signal.default_int_handler(number, frame)
+
+
+_RETRY_SECONDS = 0.01
+
+
+def _drops_exceptions(frame: Any) -> bool:
+    """Return True in a finalizer or a callback of the garbage collector, as JAX has one.
+
+    Python prints an exception that leaves one of them, and goes on: the interrupt would be lost.
+    """
+    callbacks = {getattr(callback, "__code__", None) for callback in gc.callbacks}
+    while frame is not None:
+        if frame.f_code in callbacks or frame.f_code.co_name == "__del__":
+            return True
+        frame = frame.f_back
+    return False
 
 
 uninterrupted = _Uninterrupted()

@@ -23,6 +23,7 @@ from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import handles
 from npcompat._internal.random import stream
+from npcompat._internal.support.interrupts import uninterrupted
 from npcompat.gluon._parameter import draw_seed
 from npcompat.gluon.data._dataset import ArrayDataset
 from npcompat.gluon.data._sampler import BatchSampler, RandomSampler, SequentialSampler
@@ -172,6 +173,7 @@ class DataLoader:
         batches = enumerate(iter(self._batch_sampler), seed)
         if self._workers == 0:
             return (self._batch(indices, number % 2**64) for number, indices in batches)
+        uninterrupted.install()  # results come with garbage, whose callbacks drop an interrupt
         return self._ahead_of(batches)
 
     def _batch(self, indices: Sequence[int], seed: int) -> Any:

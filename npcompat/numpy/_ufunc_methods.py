@@ -660,7 +660,7 @@ def instance(op: Op, only_on_host: bool = False) -> Callable[[Callable[P, R_co]]
         made: Any = Unbound.__new__(ufunc)
         made.__init__(function)
         made._op, made._numpys = op, getattr(onp, name_of(op))
-        made._short(op, only_on_host)
+        made._add_fast_path(op, only_on_host)
         shown = inspect.signature(function)
         if op.outputs > 1:  # positional outputs are hidden, as in NumPy
             shown = shown.replace(

@@ -650,8 +650,8 @@ def _check_starts(name: str, indices: Handle | onp.ndarray[Any, Any], size: int)
 def instance(op: Op, only_on_host: bool = False) -> Callable[[Callable[P, R_co]], ufunc[P, R_co]]:
     """Make a ufunc of a public function that wraps the operator.
 
-    Given operands alone, the ufunc only applies the operator. With `only_on_host`, the function
-    checks operands in a way that NumPy's own does itself on the host.
+    A call with nothing but operands only applies the operator. With `only_on_host`, that holds on
+    the host, where NumPy's own function makes the same checks.
     """
 
     def complete(function: Callable[P, R_co]) -> ufunc[P, R_co]:

@@ -1,14 +1,16 @@
 /* The fast path of frequent calls: 0.1 us for calls that take 1 to 2 us in Python.
 
-   `connect` hands this module the classes, functions and caches of the Python modules around it; its Python door is
-   `native/fast_path.py`.  Every rule stands in Python, in the slow path.  A function here either does exactly what the
-   slow path would do, or returns FALL_BACK and has changed nothing.
+   `connect` hands this module the classes, functions and caches of the Python modules around it;
+   its Python door is `native/fast_path.py`.  Every rule stands in Python, in the slow path.  A
+   function here either does exactly what the slow path would do, or returns FALL_BACK and has
+   changed nothing.
 
-   The fast path takes calls in the default mode (nothing is recorded, traced or observed) whose operands are npcompat's
-   own arrays and scalars, not those of users' subclasses, or Python numbers: all of them on XLA, or all on the host.
+   The fast path takes calls in the default mode (nothing is recorded, traced or observed) whose
+   operands are npcompat's own arrays and scalars, not those of users' subclasses, or Python
+   numbers: all of them on XLA, or all on the host.
 
-   The module holds the GIL and needs it.  Attributes of handles, values, views and operators are slots of Python
-   classes; they are read at their offsets, as borrowed references. */
+   The module holds the GIL and needs it.  Attributes of handles, values, views and operators are
+   slots of Python classes; they are read at their offsets, as borrowed references. */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dladdr */
@@ -40,7 +42,7 @@
 #include "shared_memory.h"
 #include "attribute_type.h"
 
-/* --- the module ------------------------------------------------------------------------------------------------------ */
+/* --- the module ---------------------------------------------------------------------------- */
 
 static PyObject *
 apply(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
@@ -80,7 +82,8 @@ apply_and_note(PyObject *module, PyObject *const *args, Py_ssize_t count, int on
     return made;
 }
 
-/* `apply` as the last step of a public function, which allows the call to be cached: `apply.apply_cached`. */
+/* `apply` as the last step of a public function, which allows the call to be cached:
+   `apply.apply_cached`. */
 static PyObject *
 apply_cached(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
@@ -94,7 +97,8 @@ apply_cached_on_host(PyObject *module, PyObject *const *args, Py_ssize_t count)
     return apply_and_note(module, args, count, 1);
 }
 
-/* Exclude the running call of a Python function from its cache: a report with two results is not cached. */
+/* Exclude the running call of a Python function from its cache: a report with two results is not
+   cached. */
 static PyObject *
 dont_cache(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(nothing))
 {
@@ -104,7 +108,8 @@ dont_cache(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(nothing))
     Py_RETURN_NONE;
 }
 
-/* Return a view as the last step of a public function, and report its lens for all arrays of this shape. */
+/* Return a view as the last step of a public function, and report its lens for all arrays of this
+   shape. */
 static PyObject *
 cache_view(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {

@@ -1,7 +1,7 @@
 /* Application of operators by programs that exist, or by NumPy's own functions.
 
-   Operands are borrowed from the caller; their payloads are owned until `release`.  The slow path is `apply_slow_path`
-   of dispatch/apply.py. */
+   Operands are borrowed from the caller; their payloads are owned until `release`.  The slow path
+   is `apply_slow_path` of dispatch/apply.py. */
 
 typedef struct {
     PyObject *payloads[MOST_OPERANDS];
@@ -37,7 +37,8 @@ fits_64_bits(PyObject *number)
     return !overflow;
 }
 
-/* Gather the payloads of operands; 0 for operands other than arrays, scalars and Python numbers, and for mixed backends. */
+/* Gather the payloads of operands; 0 for operands other than arrays, scalars and Python numbers,
+   and for mixed backends. */
 static int
 gather(PyObject *op, PyObject *const *args, Py_ssize_t count, Operands *operands)
 {
@@ -170,8 +171,9 @@ as_numpys_scalar(PyObject *array)
     return PyArray_ToScalar(PyArray_DATA((PyArrayObject *)array), (PyArrayObject *)array);
 }
 
-/* Call NumPy's own function on host operands.  Operands without any array are passed as NumPy's scalars, to the infix
-   operator if there is one.  FALL_BACK if the result's dtype is not that of the policy. */
+/* Call NumPy's own function on host operands.  Operands without any array are passed as NumPy's
+   scalars, to the infix operator if there is one.  FALL_BACK if the result's dtype is not that of
+   the policy. */
 static PyObject * /* new */
 run_numpys(PyObject *function, PyObject *infix, Operands *operands, int numpy_dtypes)
 {
@@ -222,7 +224,8 @@ run_numpys(PyObject *function, PyObject *infix, Operands *operands, int numpy_dt
 
 enum recording { NOTHING, RECORDED, UNKNOWN };
 
-/* RECORDED if an operand of a differentiable operator has a node; UNKNOWN for views, whose values are not read here. */
+/* RECORDED if an operand of a differentiable operator has a node; UNKNOWN for views, whose values
+   are not read here. */
 static enum recording
 recording_of(PyObject *op, PyObject *const *args, Py_ssize_t count)
 {

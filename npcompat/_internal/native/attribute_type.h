@@ -1,7 +1,8 @@
 /* Attribute: descriptor that replaces the properties `shape` and `dtype` of arrays.
 
-   It answers for arrays that are no views, on the host and on XLA, whose payloads it holds by owned references.  The slow
-   path is the Python property that it wraps (`answer_attributes` of native/fast_path.py). */
+   It answers for arrays that are no views, on the host and on XLA, whose payloads it holds by owned
+   references.  The slow path is the Python property that it wraps (`answer_attributes` of
+   native/fast_path.py). */
 
 typedef struct {
     PyObject_HEAD

@@ -1,14 +1,15 @@
 /* Call cache of public functions: calls with equal keys skip the Python function.
 
-   A public function checks its arguments and applies an operator.  If its choice depends only on the classes, dtypes and
-   numbers of axes of its operands, and on its other arguments, it ends with `apply_cached` in place of `apply`, which
-   reports the operator.  The caller of the function then caches it with the key of the call.  The key of operators without
-   operands includes the placement of new arrays.  In the same way a function that returns a view ends with `cache_view`,
-   and its lens is cached for arrays of the same shape.
+   A public function checks its arguments and applies an operator.  If its choice depends only on
+   the classes, dtypes and numbers of axes of its operands, and on its other arguments, it ends with
+   `apply_cached` in place of `apply`, which reports the operator.  The caller of the function then
+   caches it with the key of the call.  The key of operators without operands includes the placement
+   of new arrays.  In the same way a function that returns a view ends with `cache_view`, and its
+   lens is cached for arrays of the same shape.
 
-   Arguments in a Call are borrowed from the running call; a CachedCall owns its references.  Python code that runs in
-   between may change the cache, so a CachedCall is copied before its use.  The promise that functions make is described
-   in dispatch/apply.py. */
+   Arguments in a Call are borrowed from the running call; a CachedCall owns its references.  Python
+   code that runs in between may change the cache, so a CachedCall is copied before its use.  The
+   promise that functions make is described in dispatch/apply.py. */
 
 enum { BESIDE_OPERANDS, ON_HOST, ON_XLA };
 enum { MOST_ARGUMENTS = 12, MOST_CALLS = 8, MOST_VIEWED = 8, RARELY = 16, NO_ARRAY = -1 };
@@ -29,8 +30,9 @@ typedef struct {
     unsigned missed; /* calls that found the cache full: each `RARELY`th of them replaces an entry */
 } CallCache;
 
-/* Report of a running function: the operator that made its result.  Greenlets move the C stack away while a function runs,
-   so a report lies on the heap and is counted.  Reports after the end of the function (`over`) are ignored. */
+/* Report of a running function: the operator that made its result.  Greenlets move the C stack away
+   while a function runs, so a report lies on the heap and is counted.  Reports after the end of the
+   function (`over`) are ignored. */
 typedef struct {
     PyObject *op, *attrs, *operands, *made;
     int times, only_on_host, over;
@@ -83,8 +85,8 @@ current_report(void)
     return tls_current_call == NULL || tls_current_call->over ? NULL : tls_current_call;
 }
 
-/* Dtype, number of axes, and a bit for C order of an array or scalar with elements, in one number; NO_ARRAY for others and
-   for errors.  A view on XLA is not computed for this. */
+/* Dtype, number of axes, and a bit for C order of an array or scalar with elements, in one number;
+   NO_ARRAY for others and for errors.  A view on XLA is not computed for this. */
 static int
 kind_of(PyObject *handle)
 {
@@ -196,7 +198,8 @@ add_argument(Call *call, PyObject *name, PyObject *value)
     return fits && add_value(call, NULL, in_tuple);
 }
 
-/* The placement of new arrays in a mode; -1 for other devices than the default one, and for errors. */
+/* The placement of new arrays in a mode; -1 for other devices than the default one, and for errors.
+   */
 static int
 place_of(PyObject *mode)
 {
@@ -241,7 +244,8 @@ cacheable(Call *call, PyObject *mode)
     return call->place >= 0;
 }
 
-/* Report an operator and its result to the running function, which caches the call if it returns that result. */
+/* Report an operator and its result to the running function, which caches the call if it returns
+   that result. */
 static void
 note_apply(PyObject *op, PyObject *operands, PyObject *attrs, PyObject *made, int only_on_host)
 {
@@ -258,8 +262,8 @@ note_apply(PyObject *op, PyObject *operands, PyObject *attrs, PyObject *made, in
     }
 }
 
-/* Call NumPy's function on host operands; FALL_BACK also if it raises an Exception, since the slow path raises the right
-   one. */
+/* Call NumPy's function on host operands; FALL_BACK also if it raises an Exception, since the slow
+   path raises the right one. */
 static PyObject * /* new */
 call_direct(CachedCall *cached, PyObject *const *operands)
 {
@@ -299,7 +303,8 @@ lens_fits(CachedCall *cached, PyObject *handle)
     return same;
 }
 
-/* Apply a cached operator without operands, with the placement of the key; FALL_BACK if there is no program. */
+/* Apply a cached operator without operands, with the placement of the key; FALL_BACK if there is no
+   program. */
 static PyObject * /* new */
 construct_cached(CachedCall *cached)
 {
@@ -312,7 +317,8 @@ construct_cached(CachedCall *cached)
     return made == NULL ? NULL : wrapped_result(cached->op, made);
 }
 
-/* Apply an operator without operands by NumPy's constructor, if new arrays are placed on the host. */
+/* Apply an operator without operands by NumPy's constructor, if new arrays are placed on the host.
+   */
 static PyObject * /* new */
 construct_by_numpy(PyObject *op, PyObject *attrs)
 {
@@ -331,7 +337,8 @@ construct_by_numpy(PyObject *op, PyObject *attrs)
     return made == NULL ? NULL : wrapped_result(op, made);
 }
 
-/* Answer a call by a cached one.  Another thread may drop that meanwhile, so a copy with owned references is used. */
+/* Answer a call by a cached one.  Another thread may drop that meanwhile, so a copy with owned
+   references is used. */
 static PyObject * /* new */
 call_from_cache(CachedCall *cached, Call *call)
 {
@@ -435,7 +442,8 @@ cache_visit(CallCache *cache, visitproc visit, void *arg)
     return 0;
 }
 
-/* Cache a call with the report of its function.  Each operand must be an argument, and each array argument an operand. */
+/* Cache a call with the report of its function.  Each operand must be an argument, and each array
+   argument an operand. */
 static void
 cache_insert(CallCache *cache, Call *call, Report *report)
 {
@@ -543,8 +551,8 @@ cache_key_init(Call *call)
     return is_cacheable;
 }
 
-/* Call a function with keyword arguments in the dict `named` or by the tuple `keywords`; a report, if given, receives what
-   it notes. */
+/* Call a function with keyword arguments in the dict `named` or by the tuple `keywords`; a report,
+   if given, receives what it notes. */
 static PyObject * /* new */
 call_and_observe(PyObject *function, PyObject *const *args, size_t flags, PyObject *named, PyObject *keywords, Report *report)
 {

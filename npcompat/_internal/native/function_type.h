@@ -1,7 +1,9 @@
-/* Function: wrapper of a public function with a fast path.  `_Function` of native/fast_path.py stands in for it.
+/* Function: wrapper of a public function with a fast path.  `_Function` of native/fast_path.py
+   stands in for it.
 
-   `_add_fast_path(op)` promises that a call with nothing but operands only applies this operator; such calls don't run the
-   Python function.  Without an operator, calls go through the call cache.  Arguments are borrowed from the caller. */
+   `_add_fast_path(op)` promises that a call with nothing but operands only applies this operator;
+   such calls don't run the Python function.  Without an operator, calls go through the call cache.
+   Arguments are borrowed from the caller. */
 
 typedef struct {
     PyObject_HEAD

@@ -1,7 +1,7 @@
 /* Guards of compiled functions, and the profile function that visits calls during a trace.
 
-   Guards are tuples that Python made (compile/guards.py); they and their items are borrowed.  The Python of the same
-   meaning is `_guards_hold` and `_profiled` of native/fast_path.py. */
+   Guards are tuples that Python made (compile/guards.py); they and their items are borrowed.  The
+   Python of the same meaning is `_guards_hold` and `_profiled` of native/fast_path.py. */
 
 enum guard_kind { GUARD_ITEM, GUARD_SEQUENCE, GUARD_MAPPING, GUARD_ATTRIBUTE, GUARD_CHECK };
 
@@ -102,7 +102,8 @@ guards_hold(PyObject *Py_UNUSED(module), PyObject *guards)
     Py_RETURN_TRUE;
 }
 
-/* Profile function: at the call of a Python function whose code `classify` accepts, call `visit` with the frame. */
+/* Profile function: at the call of a Python function whose code `classify` accepts, call `visit`
+   with the frame. */
 static int
 seen_call(PyObject *watch, PyFrameObject *frame, int what, PyObject *Py_UNUSED(argument))
 {
@@ -138,7 +139,8 @@ seen_call(PyObject *watch, PyFrameObject *frame, int what, PyObject *Py_UNUSED(a
     return failed ? -1 : 0;
 }
 
-/* Call a function with the profile function set; another profiler of this thread is suspended meanwhile. */
+/* Call a function with the profile function set; another profiler of this thread is suspended
+   meanwhile. */
 static PyObject *
 profiled(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {

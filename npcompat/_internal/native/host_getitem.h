@@ -1,7 +1,7 @@
 /* `a[key]` on the host: elements, views, and copies by positions and masks.
 
-   The key is borrowed from the caller; the NumPy array of the handle is owned while NumPy reads it.  The slow path is
-   `get` of indexing/host.py. */
+   The key is borrowed from the caller; the NumPy array of the handle is owned while NumPy reads
+   it.  The slow path is `get` of indexing/host.py. */
 
 static int
 is_fixed_part(PyObject *key)
@@ -29,7 +29,8 @@ is_fixed(PyObject *key)
     return 1;
 }
 
-/* An array or scalar of npcompat's in a key, converted for NumPy to positions, a mask, or an int; FALL_BACK for others. */
+/* An array or scalar of npcompat's in a key, converted for NumPy to positions, a mask, or an int;
+   FALL_BACK for others. */
 static PyObject * /* new */
 numpys_part(PyObject *key)
 {
@@ -53,7 +54,8 @@ numpys_part(PyObject *key)
     return found;
 }
 
-/* A key converted for NumPy, and `basic` if it is; FALL_BACK for items that are neither basic nor arrays of npcompat's. */
+/* A key converted for NumPy, and `basic` if it is; FALL_BACK for items that are neither basic nor
+   arrays of npcompat's. */
 static PyObject * /* new */
 numpys_key(PyObject *key, int *basic)
 {

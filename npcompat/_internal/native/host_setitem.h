@@ -1,9 +1,11 @@
 /* Writes on the host: `a[key] = new`, `a += b` and `out=`.
 
-   A buffer is written only if reference counts prove that nothing else holds it; no reference to it may be taken before
-   that check.  The slow path is `put` of indexing/host.py, and `buffer` of dispatch/writes.py. */
+   A buffer is written only if reference counts prove that nothing else holds it; no reference to it
+   may be taken before that check.  The slow path is `put` of indexing/host.py, and `buffer` of
+   dispatch/writes.py. */
 
-/* The buffer of a handle on the host, to be written; FALL_BACK if it is shared.  After the write call `is_written`. */
+/* The buffer of a handle on the host, to be written; FALL_BACK if it is shared.  After the write
+   call `is_written`. */
 static PyObject * /* new */
 own_buffer(PyObject *handle)
 {
@@ -42,8 +44,8 @@ is_number(PyObject *object)
     return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object) || PyComplex_CheckExact(object);
 }
 
-/* An assigned value, converted for NumPy; FALL_BACK for arrays on XLA.  Call it after `own_buffer`, because it takes a
-   reference, which raises the count. */
+/* An assigned value, converted for NumPy; FALL_BACK for arrays on XLA.  Call it after `own_buffer`,
+   because it takes a reference, which raises the count. */
 static PyObject * /* new */
 as_numpys(PyObject *object)
 {

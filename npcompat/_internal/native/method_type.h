@@ -1,5 +1,6 @@
-/* Method: special methods of arrays with a fast path.  `fast_path.method` in Python makes them; `slow_path` is the Python
-   function that runs after FALL_BACK.  Arguments are borrowed from the caller. */
+/* Method: special methods of arrays with a fast path.  `fast_path.method` in Python makes them;
+   `slow_path` is the Python function that runs after FALL_BACK.  Arguments are borrowed from the
+   caller. */
 
 enum kind { UNARY, BINARY, REFLECTED, IN_PLACE, GET, SET, CALL, CONVERT, COPY };
 
@@ -43,8 +44,8 @@ common_number(PyObject *handle)
     return number;
 }
 
-/* `x ** number` for exponents with an operator of their own, such as a square, for dtypes from a type number on; FALL_BACK
-   for other exponents. */
+/* `x ** number` for exponents with an operator of their own, such as a square, for dtypes from a
+   type number on; FALL_BACK for other exponents. */
 static PyObject * /* new */
 by_exponent(Method *self, PyObject *const *args)
 {

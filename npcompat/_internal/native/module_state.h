@@ -1,7 +1,8 @@
-/* State of the module: the objects that `connect` hands over, and the offsets of their classes' slots.
+/* State of the module: the objects that `connect` hands over, and the offsets of their classes'
+   slots.
 
-   Objects in static variables are owned references, for the life of the process; SLOT reads borrowed ones.  `wiring.py`
-   lists what is handed over. */
+   Objects in static variables are owned references, for the life of the process; SLOT reads
+   borrowed ones.  `wiring.py` lists what is handed over. */
 
 enum {
     DEEPEST_VIEW = 32,   /* depth above which Python shortens a chain of views: `DEEPEST` of indexing/lens.py */
@@ -10,7 +11,8 @@ enum {
     EXTENDED = 256 /* first type number of dtypes that are not NumPy's own */
 };
 
-/* Objects that `connect` takes: classes, the ContextVar of modes and the list with its default, functions, constants. */
+/* Objects that `connect` takes: classes, the ContextVar of modes and the list with its default,
+   functions, constants. */
 #define CONNECTIONS(DO)                                                                                                     \
     DO(array) DO(scalar) DO(value) DO(view) DO(extra) DO(key_lens) DO(op) DO(xla_array) DO(mode_variable) DO(default_mode)  \
     DO(slow_path) DO(read) DO(raise_failed) DO(on_devices) DO(xla_scalar) DO(x64_scopes) DO(exit_x64_scope) DO(keep) DO(clock) DO(call_errors)     \
@@ -55,7 +57,8 @@ static struct {
 
 static int connected;
 static Py_ssize_t is_default_at, only_recording_at, training_at, numpy_dtypes_at, device_at; /* fields of modes */
-/* Positions of the first table of each kind in `ProgramCache.direct`, for the default dtype policy; NumPy's is the next. */
+/* Positions of the first table of each kind in `ProgramCache.direct`, for the default dtype policy;
+   NumPy's is the next. */
 static Py_ssize_t xla_programs, host_programs, donating_programs;
 static int binary_op;                        /* opcode of BINARY_OP */
 static int only_programs;                    /* an autocast policy is in force, which NumPy's own functions would ignore */

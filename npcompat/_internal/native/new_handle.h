@@ -1,4 +1,7 @@
-/* New values and handles, allocated without a call of Python.  The slow path is `wrap_result` of dispatch/handles.py. */
+/* New values and handles, allocated without a call of Python.
+
+   Functions steal the payload that they wrap, also if they fail; the GIL is held.  The slow path is
+   `wrap_result` of dispatch/handles.py. */
 
 static PyObject * /* new */
 new_instance(PyObject *type)
@@ -37,7 +40,8 @@ new_handle(PyObject *type, PyObject *payload)
     return handle;
 }
 
-/* A handle for a result of an operator: a scalar where NumPy returns one; objects, strings and dates unchanged. */
+/* A handle for a result of an operator: a scalar where NumPy returns one; objects, strings and
+   dates unchanged. */
 static PyObject * /* new; steals the payload */
 wrapped_result(PyObject *op, PyObject *payload)
 {

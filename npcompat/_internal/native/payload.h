@@ -1,7 +1,8 @@
-/* Reading: the mode, and payloads of handles.  The slow path is `read` and `current_array` of dispatch/handles.py.
+/* Reading: the mode, and payloads of handles.  The slow path is `read` and `current_array` of
+   dispatch/handles.py.
 
-   The GIL is held, but calls of NumPy and Python may release it; objects that are used after such a call are owned
-   references here. */
+   The GIL is held, but calls of NumPy and Python may release it; objects that are used after such a
+   call are owned references here. */
 
 /* The mode if operators are only executed, or only recorded (`records`); FALL_BACK for others. */
 static PyObject * /* new */
@@ -43,7 +44,8 @@ mode_is_default(void)
 
 #define IS(object, class) ((PyObject *)Py_TYPE(object) == class)
 
-/* True for npcompat's own arrays and scalars with filled slots; `object.__new__(ndarray)` leaves them NULL. */
+/* True for npcompat's own arrays and scalars with filled slots; `object.__new__(ndarray)` leaves
+   them NULL. */
 static inline int
 is_ours(PyObject *object)
 {
@@ -82,8 +84,8 @@ payload_now(PyObject *value)
     return PyObject_GetAttr(value, payload_name);
 }
 
-/* The live NumPy array of a handle on the host; FALL_BACK for other payloads, and for chains of more than DEEPEST_CHAIN
-   views. */
+/* The live NumPy array of a handle on the host; FALL_BACK for other payloads, and for chains of
+   more than DEEPEST_CHAIN views. */
 static PyObject * /* new */
 current_array(PyObject *handle)
 {
@@ -146,7 +148,8 @@ is_readonly(PyObject *handle)
     return rare != Py_None && SLOT(rare, extra_readonly) != Py_False;
 }
 
-/* True for NumPy's own dtypes that devices have, too: numbers of up to 64 bits in native byte order. */
+/* True for NumPy's own dtypes that devices have, too: numbers of up to 64 bits in native byte
+   order. */
 static int
 is_common(PyArray_Descr *dtype)
 {

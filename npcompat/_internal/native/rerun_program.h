@@ -1,8 +1,10 @@
-/* Reruns of compiled programs on their retained outputs.  The slow path is `Program.rerun` of compile/program.py.
+/* Reruns of compiled programs on their retained outputs.  The slow path is `Program.rerun` of
+   compile/program.py.
 
-   Between two runs all handles, values and payloads have left the processor's caches, and each access waits for memory.  So
-   objects of one kind are prefetched together, before any is read.  Gathered payloads are borrowed until they are all
-   found; nothing that may run other threads may come between. */
+   Between two runs all handles, values and payloads have left the processor's caches, and each
+   access waits for memory.  So objects of one kind are prefetched together, before any is read.
+   Gathered payloads are borrowed until they are all found; nothing that may run other threads may
+   come between. */
 
 #if defined(__GNUC__)
 #define PREFETCH(object) __builtin_prefetch(object)
@@ -33,7 +35,8 @@ prefetch_all(PyObject *list)
     }
 }
 
-/* True for a writeable array in C order that is neither a view nor a variable: `is_plain` of compile/program.py. */
+/* True for a writeable array in C order that is neither a view nor a variable: `is_plain` of
+   compile/program.py. */
 static int
 is_plain_array(PyObject *argument)
 {
@@ -46,8 +49,8 @@ is_plain_array(PyObject *argument)
                                SLOT(rare, extra_grad_handle) == Py_None && SLOT(rare, extra_layout) == Py_None);
 }
 
-/* Gather the payloads of arguments on XLA with these avals, compared by identity; 0 if one differs.  Arrays that one program
-   made share their aval. */
+/* Gather the payloads of arguments on XLA with these avals, compared by identity; 0 if one
+   differs.  Arrays that one program made share their aval. */
 static int
 gather_inputs(PyObject *args, PyObject *types, PyObject **payloads)
 {
@@ -67,7 +70,8 @@ gather_inputs(PyObject *args, PyObject *types, PyObject **payloads)
     return 1;
 }
 
-/* Gather the captured operands of a program, if its retained outputs are current: `RetainedOutputs.operands`. */
+/* Gather the captured operands of a program, if its retained outputs are current:
+   `RetainedOutputs.operands`. */
 static int
 gather_state(PyObject *state, PyObject **found)
 {
@@ -107,7 +111,8 @@ gather_state(PyObject *state, PyObject **found)
     return 1;
 }
 
-/* Retain the written outputs of a program, and return its one array or scalar: `Program.finished` for such programs. */
+/* Retain the written outputs of a program, and return its one array or scalar: `Program.finished`
+   for such programs. */
 static PyObject * /* new; steals the results */
 retain_outputs(PyObject *kind, PyObject *state, PyObject *results)
 {
@@ -130,8 +135,9 @@ retain_outputs(PyObject *kind, PyObject *state, PyObject *results)
     return made;
 }
 
-/* Run a traced program on arguments with the avals of an earlier call; FALL_BACK if the slow path is needed.  Returns the
-   function's result if that is one array or scalar and nothing is left to do, else the tuple of the program's results. */
+/* Run a traced program on arguments with the avals of an earlier call; FALL_BACK if the slow path
+   is needed.  Returns the function's result if that is one array or scalar and nothing is left to
+   do, else the tuple of the program's results. */
 static PyObject * /* new */
 try_fast_rerun(PyObject *traced, PyObject *args, PyObject *types)
 {

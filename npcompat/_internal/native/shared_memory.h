@@ -1,8 +1,9 @@
 /* Shared memory: exports of arrays by the buffer protocol and to NumPy.
 
-   `Buffered` is a base class of arrays with the buffer protocol, which Python classes lack before 3.12.  It exports the
-   memory of the NumPy array that `export` of dispatch/borrowed_buffers.py makes.  The most frequent export, of a whole
-   unshared array on the host, is made here; reference counts prove that it is unshared. */
+   `Buffered` is a base class of arrays with the buffer protocol, which Python classes lack before
+   3.12.  It exports the memory of the NumPy array that `export` of dispatch/borrowed_buffers.py
+   makes.  The most frequent export, of a whole unshared array on the host, is made here; reference
+   counts prove that it is unshared. */
 
 /* Base object of an exported NumPy array; when it is freed, the memory is taken back. */
 typedef struct {
@@ -10,7 +11,8 @@ typedef struct {
     PyObject *root, *value;
 } Export;
 
-/* End a borrowing: after the last one the array owns its buffer again, as `take_back` of dispatch/borrowed_buffers.py. */
+/* End a borrowing: after the last one the array owns its buffer again, as `take_back` of
+   dispatch/borrowed_buffers.py. */
 static PyObject * /* new */
 take_back(PyObject *root, PyObject *borrowed)
 {

@@ -1,10 +1,10 @@
-/* Temporary elision: `a * b + c` writes the sum into the temporary product, as NumPy does; without it
-   the sum gets a new array.
+/* Temporary elision: `a * b + c` writes the sum into the temporary product, as NumPy does; without
+   it the sum gets a new array.
 
-   A reference count of 1 proves that an operand is a temporary only if the interpreter itself evaluates the infix
-   operator.  Other C callers of PyNumber_Add, such as NumPy's loops over object arrays and Cython, may pass references
-   that they do not count.  So the C stack is inspected, too: only Python's own library may lie between the interpreter
-   and this module. */
+   A reference count of 1 proves that an operand is a temporary only if the interpreter itself
+   evaluates the infix operator.  Other C callers of PyNumber_Add, such as NumPy's loops over object
+   arrays and Cython, may pass references that they do not count.  So the C stack is inspected, too:
+   only Python's own library may lie between the interpreter and this module. */
 
 enum {
     WORTH_IT = 1 << 16, /* bytes below which `a.copy()` copies at once (method_type.h) */
@@ -90,8 +90,8 @@ asked_by_interpreter(void)
 }
 #endif
 
-/* True if the running instruction is BINARY_OP, executed by the interpreter.  A function that is called instead may hold a
-   borrowed reference to its operand. */
+/* True if the running instruction is BINARY_OP, executed by the interpreter.  A function that is
+   called instead may hold a borrowed reference to its operand. */
 static int
 in_expression(void)
 {
@@ -111,7 +111,8 @@ in_expression(void)
     return found && asked_by_interpreter();
 }
 
-/* True if an array is a temporary whose buffer can hold the result with another operand, or of a unary operator. */
+/* True if an array is a temporary whose buffer can hold the result with another operand, or of a
+   unary operator. */
 static int
 can_take(PyObject *handle, PyObject *other)
 {
@@ -151,7 +152,8 @@ can_take(PyObject *handle, PyObject *other)
     return takes;
 }
 
-/* Compute a ufunc of one or two operands into the operand that is a temporary; FALL_BACK if none is. */
+/* Compute a ufunc of one or two operands into the operand that is a temporary; FALL_BACK if none
+   is. */
 static PyObject * /* new */
 elided(PyObject *op, PyObject *const *args, Py_ssize_t count)
 {

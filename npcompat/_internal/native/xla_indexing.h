@@ -1,8 +1,9 @@
 /* `a[key]`, `a[key] = new` and `a += b` on XLA, for basic keys and programs that exist.
 
-   A basic key is parsed as `basic` of indexing/basic.py does it.  The slow path in Python compiles missing programs,
-   broadcasts, casts, and raises errors for wrong keys.  A payload is donated only if reference counts prove that nothing
-   else holds it; the lock `updating` is held meanwhile, as in `update` of dispatch/writes.py. */
+   A basic key is parsed as `basic` of indexing/basic.py does it.  The slow path in Python compiles
+   missing programs, broadcasts, casts, and raises errors for wrong keys.  A payload is donated only
+   if reference counts prove that nothing else holds it; the lock `updating` is held meanwhile, as
+   in `update` of dispatch/writes.py. */
 
 enum { MOST_ITEMS = 16 };
 
@@ -20,7 +21,8 @@ clear_part(Part *part)
     Py_CLEAR(part->starts);
 }
 
-/* Parse an int or a slice for an axis of this length; returns the length of the part, -1 for wrong items. */
+/* Parse an int or a slice for an axis of this length; returns the length of the part, -1 for wrong
+   items. */
 static npy_intp
 parse_item(PyObject *item, npy_intp length, Py_ssize_t *start, Py_ssize_t *step)
 {
@@ -148,7 +150,8 @@ is_on_xla(PyObject *handle)
     return IS(value, value_) && IS(SLOT(value, value_payload), xla_array_);
 }
 
-/* The payload of an array on XLA that is no view, and is not retained by a compiled program; NULL for others. */
+/* The payload of an array on XLA that is no view, and is not retained by a compiled program; NULL
+   for others. */
 static PyObject * /* borrowed */
 owned_on_xla(PyObject *handle)
 {
@@ -200,7 +203,8 @@ xla_getitem(PyObject *payload, PyObject *attrs, PyObject *starts, int numpy_dtyp
     return made;
 }
 
-/* The payload of a view of an array on XLA in the default mode, cached as `read` does; FALL_BACK for other views. */
+/* The payload of a view of an array on XLA in the default mode, cached as `read` does; FALL_BACK
+   for other views. */
 static PyObject * /* new */
 read_on_xla(PyObject *handle)
 {
@@ -263,7 +267,8 @@ part_on_xla(PyObject *handle, PyObject *key)
     return made;
 }
 
-/* True if nothing else holds the value and the payload of an array on XLA, so that the buffer can be donated. */
+/* True if nothing else holds the value and the payload of an array on XLA, so that the buffer can
+   be donated. */
 static int
 is_own(PyObject *handle)
 {
@@ -299,8 +304,8 @@ xla_setitem_locked(PyObject *handle, Operands *operands, PyObject *attrs, PyObje
     return call_program(index_put_, program, operands, attrs);
 }
 
-/* Write a payload of fitting shape and dtype into a part of an array on XLA; steals the payload.  1 if it is done, 0 if the
-   slow path is needed, -1 for an error. */
+/* Write a payload of fitting shape and dtype into a part of an array on XLA; steals the payload.  1
+   if it is done, 0 if the slow path is needed, -1 for an error. */
 static int
 put_on_xla(PyObject *handle, PyObject *attrs, PyObject *starts, PyObject *new)
 {
@@ -371,7 +376,8 @@ are_alike(PyObject *payload, PyObject *other)
     return alike;
 }
 
-/* True if an array is a view of this part: the last step of `a[1:] += x` assigns the view, which is written already. */
+/* True if an array is a view of this part: the last step of `a[1:] += x` assigns the view, which is
+   written already. */
 static int
 looks_at(PyObject *array, PyObject *handle, Part *part)
 {

@@ -61,6 +61,24 @@ class Captured:
 Body = Callable[[list[Any], Trace], tuple[Sequence[Value], Any]]
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class _Run:
+    """The run of a function on proxies: what it wrote, and what it returned.
+
+    `carries` says of each result whether it depends on something that is recorded; `groups` names
+    the groups of fused operators that compute it.
+    """
+
+    written: list[Handle]
+    recomputable: list[tuple[Handle, Callable[[], Any]]]
+    given: int
+    changed: list[int]
+    outputs: int
+    result: Any
+    carries: tuple[bool, ...]
+    groups: tuple[tuple[str, ...], ...]
+
+
 def capture(
     name: str,
     function: Body,
@@ -76,42 +94,12 @@ def capture(
     """
     mode = modes.current()
     trace = Trace(mode.trace, mode.recording)
-    found: dict[str, Any] = {}
+    runs: list[_Run] = []
 
     def body(*tracers: Any) -> list[Any]:
-        proxies = []
-        for tracer, argument in zip(tracers, arguments, strict=True):
-            proxies.append(
-                wrap(trace.adopt(Value(tracer, None if argument.node is None else OUTSIDE)))
-            )
-        starts = [p._value for p in proxies]
-        with modes.changed(trace=trace):
-            outputs, found["result"] = function(proxies, trace)
-        changed = [
-            i
-            for i, (p, start) in enumerate(zip(proxies, starts, strict=True))
-            if p._value.payload is not start.payload
-        ]
-        written = {id(h): h for h in trace.written()}
-        found["anew"] = trace.find_recomputable(written.values()) if track_recomputable else []
-        for handle, _ in found["anew"]:
-            del written[id(handle)]
-        for handle in trace.replaced(written.values()):
-            trace.capture(handle, trace.before[id(handle)][1])
-        given = [h for h in trace.captured if written.pop(id(h), None) is not None]
-        rest = list(written.values())
-        before = [
-            *[h._value for h in given],
-            *[proxies[i]._value for i in changed],
-            *[h._value for h in rest],
-        ]
-        values = [*before, *outputs]
-        found.update(changed=changed, written=given + rest, given=len(given), outputs=len(outputs))
-        found["groups"] = trace.groups(values)
-        carries = [v.node is not None for v in values]
-        flags = [tracing.any_true(trace.flags)] if trace.flags else []
-        found["carries"] = tuple(carries + [False] * len(flags))
-        return [*[on_xla(v.payload) for v in values], *flags]
+        run, payloads = _run(function, trace, tracers, arguments, track_recomputable)
+        runs.append(run)
+        return payloads
 
     with program_lock.held:
         traced_now.append(trace)
@@ -120,6 +108,73 @@ def capture(
         finally:
             trace.restore()
             traced_now.remove(trace)
+    (run,) = runs
+    return Captured(
+        _operator(name, trace, jaxpr, run, reason),
+        trace.captured,
+        run.written,
+        run.recomputable,
+        run.given,
+        run.changed,
+        run.outputs,
+        run.result,
+        trace.errors,
+        tracing.output_types(jaxpr),
+        partial(tracing.dependence, jaxpr, trace.constants),
+        jaxpr,
+    )
+
+
+def _run(
+    function: Body,
+    trace: Trace,
+    tracers: Sequence[Any],
+    arguments: Sequence[Value],
+    track_recomputable: bool,
+) -> tuple[_Run, list[Any]]:
+    """Run a function on proxies, and return the run and the payloads of all its results."""
+    proxies = [
+        wrap(trace.adopt(Value(tracer, None if argument.node is None else OUTSIDE)))
+        for tracer, argument in zip(tracers, arguments, strict=True)
+    ]
+    starts = [p._value for p in proxies]
+    with modes.changed(trace=trace):
+        outputs, result = function(proxies, trace)
+    changed = [
+        i
+        for i, (p, start) in enumerate(zip(proxies, starts, strict=True))
+        if p._value.payload is not start.payload
+    ]
+    written = {id(h): h for h in trace.written()}
+    recomputable = trace.find_recomputable(written.values()) if track_recomputable else []
+    for handle, _ in recomputable:
+        del written[id(handle)]
+    for handle in trace.replaced(written.values()):
+        trace.capture(handle, trace.before[id(handle)][1])
+    given = [h for h in trace.captured if written.pop(id(h), None) is not None]
+    rest = list(written.values())
+    values = [
+        *[h._value for h in given],
+        *[proxies[i]._value for i in changed],
+        *[h._value for h in rest],
+        *outputs,
+    ]
+    flags = [tracing.any_true(trace.flags)] if trace.flags else []
+    run = _Run(
+        given + rest,
+        recomputable,
+        len(given),
+        changed,
+        len(outputs),
+        result,
+        (*[v.node is not None for v in values], *[False for _ in flags]),
+        trace.groups(values),
+    )
+    return run, [*[on_xla(v.payload) for v in values], *flags]
+
+
+def _operator(name: str, trace: Trace, jaxpr: Any, run: _Run, reason: str) -> Op:
+    """Make the operator that computes a traced function from what it reads and its arguments."""
     program = tracing.program_function(jaxpr, trace.constants)
     reads, total = len(trace.captured), len(jaxpr.out_avals)
     types = [(c.shape, dtypes.canonical(c.dtype)) for c in trace.constants]
@@ -130,32 +185,18 @@ def capture(
         out = program(arrays[:reads], arrays[reads:])
         return out[0] if total == 1 else tuple(out)
 
-    op = Op(
+    return Op(
         name,
         compute,
         ("arrays",),
         variadic=True,
         outputs=total,
         kernels={"jax": compute},
-        differentiable_outputs=found["carries"],
+        differentiable_outputs=run.carries,
         separate_outputs=trace.separates_outputs
         and not tracing.contains_loop(jaxpr, ("scan", "while")),
         reason=reason,
-        groups=found["groups"],
+        groups=run.groups,
         loops=tuple(trace.notes.get("loops", ())),
         prefers_xla=True,
-    )
-    return Captured(
-        op,
-        trace.captured,
-        found["written"],
-        found["anew"],
-        found["given"],
-        found["changed"],
-        found["outputs"],
-        found["result"],
-        trace.errors,
-        tracing.output_types(jaxpr),
-        partial(tracing.dependence, jaxpr, trace.constants),
-        jaxpr,
     )

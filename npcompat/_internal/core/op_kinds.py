@@ -1,8 +1,8 @@
 """Kinds of operators: a kind holds the code that a family shares, a member only its own function.
 
-    @for_axis("_npx_scan_max", rule=dtypes.first)
-    def _scan_max(xp, a, axis):
-        return xp.maximum.accumulate(a, axis)
+    @for_axis("_npx_scan_sum", rule=dtypes.first)
+    def _scan_sum(xp, a, axis):
+        return xp.cumsum(a, axis=axis)
 
 A kind adds inputs and attributes to the member's own, handles axes and windows, and sets the
 pattern. Inference, gradients and tests are those of any operator. NumPy's ufuncs are declared by

@@ -2,6 +2,7 @@
 
 import math
 import operator as python
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as onp
@@ -233,30 +234,48 @@ def put(handle: Any, key: Any, new: Any) -> None:
     base, advanced = _split(handle, key)
     if base._extra is not None and base._extra.readonly:
         raise ValueError("assignment destination is read-only")
-    indexed = [a for a in advanced if a is not None]
     if not isinstance(new, Handle) and type(new) not in (int, float, bool, complex):
         new = listed(new, base.dtype)
     value = array_like.as_value(new)
-    if len(indexed) == 1 and indexed[0].dtype == onp.bool_:
-        mask, axis = indexed[0], next(i for i, a in enumerate(advanced) if a is not None)
-        check_mask(base, mask, axis)
-        selected = array_like.as_value(mask)
-        whole = masked_array.written(value, selected, axis)
+    indexed = [a for a in advanced if a is not None]
+    if len(indexed) == 1 and indexed[0].dtype == onp.bool_ and _put_by_mask(base, advanced, value):
+        return
+    _refuse_traced_masks(indexed)
+    element = _element(base, advanced)
+    if element is not None and type(value.payload) is not masked_array.MaskedPayload:
+        check_selected(new, ())
+        writes.put(base, element, fitted(new, (), base.dtype))
+    else:
+        _put_at_positions(base, advanced, new)
+
+
+def _put_by_mask(base: Any, advanced: list[Any], value: Value) -> bool:
+    """Write through a single mask if all parts that it selects get the same; return if it did.
+
+    A value with an element for each part is written at positions instead.
+    """
+    axis, mask = next((i, a) for i, a in enumerate(advanced) if a is not None)
+    check_mask(base, mask, axis)
+    selected = array_like.as_value(mask)
+    full = masked_array.written(value, selected, axis)
+    if full is value:  # no result of reading with the same mask
         shape = getattr(value.payload, "shape", ())
-        if whole is not value or len(shape) <= len(base.shape) - axis - len(mask.shape):
-            if whole is value:
-                check_part(shape, base.shape, axis, len(mask.shape))
-            value = whole
-            checked_scalar(value.payload, base.dtype)
-            if type(mask) is onp.ndarray and not mask.size:
-                return  # nothing is selected: no cast, and no warning of it
-            target = writes.buffer(base, value, selected)
-            if target is not None:
-                key = (slice(None),) * axis + (host_payload(selected),)
-                writes.assign(target, key, host_payload(value))
-            else:
-                writes.update(base, _put_mask, [value, selected], (axis,))
-            return
+        if len(shape) > len(base.shape) - axis - len(mask.shape):
+            return False
+        check_part(shape, base.shape, axis, len(mask.shape))
+    checked_scalar(full.payload, base.dtype)
+    if type(mask) is onp.ndarray and not mask.size:
+        return True  # nothing is written, nor cast
+    target = writes.buffer(base, full, selected)
+    if target is not None:
+        key = (slice(None),) * axis + (host_payload(selected),)
+        writes.assign(target, key, host_payload(full))
+    else:
+        writes.update(base, _put_mask, [full, selected], (axis,))
+    return True
+
+
+def _refuse_traced_masks(indexed: list[Any]) -> None:
     if modes.current().trace is not None and any(
         a.dtype == onp.bool_ and isinstance(a, Handle) for a in indexed
     ):
@@ -266,33 +285,33 @@ def put(handle: Any, key: Any, new: Any) -> None:
             "many are needed depends on data. Write one value, or use a[...] = np.where(mask, "
             "values_of_full_shape, a)"
         )
-    element = _element(base, advanced)
-    if element is not None and type(value.payload) is not masked_array.MaskedPayload:
-        check_selected(new, ())
-        writes.put(base, element, fitted(new, (), base.dtype))
-        return
+
+
+def _put_at_positions(base: Any, advanced: list[Any], new: Any) -> None:
+    """Write at the positions of integer arrays, and of the elements that masks select."""
     positions, axes = _positions(base, advanced)
-    target = onp.broadcast_shapes(*[getattr(p, "shape", ()) for p in positions])
-    shape = _advanced_shape(base.shape, axes, target)
+    indexed_shape = onp.broadcast_shapes(*[getattr(p, "shape", ()) for p in positions])
+    shape = _advanced_shape(base.shape, axes, indexed_shape)
     check_selected(new, shape)
     fit = (
         Value(checked_scalar(new, base.dtype))
         if type(new) in REAL
         else fitted(new, shape, base.dtype)
-    )  # the operator casts numbers
-    if any(a.dtype == onp.bool_ for a in indexed) and _read_on_host(base, fit):
+    )  # a number the operator casts
+
+    def index(arrays: Sequence[Any]) -> tuple[Any, ...]:
+        remaining = iter(arrays)
+        return tuple([next(remaining) if marked else slice(None) for marked in axes])
+
+    if any([a is not None and a.dtype == onp.bool_ for a in advanced]) and _read_on_host(base, fit):
         host = onp.array(handles.to_host(base))
-        host[tuple(onp.asarray(positions.pop(0)) if marked else slice(None) for marked in axes)] = (
-            onp.asarray(fit.payload)
-        )
+        host[index([onp.asarray(p) for p in positions])] = onp.asarray(fit.payload)
         writes.write(base, constant(host))
         return
     places = [array_like.as_value(p) for p in positions]
     target = writes.buffer(base, fit, *places)
     if target is not None:
-        rest = iter(places)
-        index = tuple([host_payload(next(rest)) if marked else slice(None) for marked in axes])
-        writes.assign(target, index, host_payload(fit))
+        writes.assign(target, index([host_payload(p) for p in places]), host_payload(fit))
     else:
         writes.update(base, _put_at, [fit, *places], (axes,))
 

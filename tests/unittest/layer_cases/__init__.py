@@ -1,6 +1,14 @@
-"""Cases for every layer, by module; see case.py for what a case says."""
+"""Cases for every layer; see case.py for what a case says.
 
-from layer_cases import losses, networks, recurrent, vision
+All modules of this folder are imported, and `CASES` has their cases.
+"""
+
+import importlib
+import pkgutil
+
 from layer_cases.case import CASES
 
-__all__ = ["CASES", "losses", "networks", "recurrent", "vision"]
+for _module in pkgutil.iter_modules(__path__, f"{__name__}."):
+    importlib.import_module(_module.name)
+
+__all__ = ["CASES"]

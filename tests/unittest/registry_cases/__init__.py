@@ -1,48 +1,16 @@
 """One line or two for every operator of the registry: how it is called, on what, and what NumPy
 says of it.
 
-A chapter declares its cases when it is imported; `CASES` has them by operator.
+Each module declares the cases of a chapter; all modules of this folder are imported, and `CASES`
+has their cases by operator.
 """
 
-from registry_cases import (
-    attention,
-    creation,
-    detection,
-    mathematics,
-    neural,
-    packing,
-    pictures,
-    probability,
-    products,
-    random_numbers,
-    recurrent,
-    reductions,
-    selection,
-    shaping,
-    sorting,
-    ufuncs,
-    vision,
-)
+import importlib
+import pkgutil
+
 from registry_cases.case import CASES, Case
 
-__all__ = [
-    "CASES",
-    "Case",
-    "attention",
-    "creation",
-    "detection",
-    "mathematics",
-    "neural",
-    "packing",
-    "pictures",
-    "probability",
-    "products",
-    "random_numbers",
-    "recurrent",
-    "reductions",
-    "selection",
-    "shaping",
-    "sorting",
-    "ufuncs",
-    "vision",
-]
+for _module in pkgutil.iter_modules(__path__, f"{__name__}."):
+    importlib.import_module(_module.name)
+
+__all__ = ["CASES", "Case"]

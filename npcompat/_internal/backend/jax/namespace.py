@@ -77,7 +77,7 @@ _LATER = {
     ],
 }
 """Modules that are imported when one of their kernels is first used, since they import slowly."""
-xp = KernelNamespace(name, (jnp, LazyModule("jax.scipy.special")), _LATER)
+xp = KernelNamespace(name, (jnp, LazyModule("jax.scipy.special"), LazyModule("jax.lax")), _LATER)
 
 
 def is_payload(x: Any) -> bool:

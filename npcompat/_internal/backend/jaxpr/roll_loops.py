@@ -247,13 +247,15 @@ def _among(
             if rounds < MIN_ROUNDS or budget < 0:
                 break
             try:
-                found = _dataflow(jaxpr, defined, start + rotation, period, rounds, exact, known)
+                flow = _Dataflow(jaxpr, defined, start + rotation, period, rounds, known)
+                found = flow.loop() if exact is None else flow.ragged_loop(exact)
+            except _UnequalError:
+                continue
             except UnfitError:
                 break
-            if found is not None:
-                if found.is_sequential or length >= MAX_FUSIBLE_EQNS:
-                    return found
-                break
+            if found.is_sequential or length >= MAX_FUSIBLE_EQNS:
+                return found
+            break
     return None
 
 
@@ -369,136 +371,167 @@ def _literal(atom: Any) -> Any:
     return array.dtype, array.shape, array.tobytes()
 
 
-def _dataflow(
-    jaxpr: Jaxpr,
-    defined: dict[Var, tuple[int, int]],
-    start: int,
-    period: int,
-    rounds: int,
-    exact: _Signatures | None,
-    known: Mapping[Var, Any],
-) -> _Loop | None:
-    """Return the loop of a run of rounds, or None if their dataflow differs.
+class _UnequalError(Exception):
+    """Rounds that do not get their values in the same way, begun at this equation."""
 
-    `exact` has the signatures with shapes if the rounds differ in shapes, else it is None.
+
+def _expect(holds: bool) -> None:
+    if not holds:
+        raise _UnequalError
+
+
+class _Dataflow:
+    """Values that go into a run of rounds, from each round to the next, and out of the run.
+
+    The body of the loop is the first round, with variables of its own for what it does not compute.
+    `_UnequalError` is raised where rounds do not get their values in the same way.
     """
-    eqns, end = jaxpr.eqns, start + period * rounds
-    # by the output of the round before, and the value before the loop
-    carried: dict[Any, Var] = {}
-    looped: list[tuple[Var, list[Any]]] = []
-    staying: dict[Var, None] = {}
-    stacked_bytes: list[int] = []
 
-    def place(atom: Any) -> tuple[int, int, int] | None:
-        """Return the round, equation and output that compute a variable; None outside the loop."""
-        at, out = defined.get(atom, (-1, 0))
-        return (*divmod(at - start, period), out) if start <= at < end else None
+    def __init__(
+        self,
+        jaxpr: Jaxpr,
+        defined: dict[Var, tuple[int, int]],
+        start: int,
+        period: int,
+        rounds: int,
+        known: Mapping[Var, Any],
+    ) -> None:
+        self.jaxpr, self.defined = jaxpr, defined
+        self.start, self.period, self.rounds = start, period, rounds
+        self.known = known
+        self.carried: dict[Any, Var] = {}
+        """By equation and output of the round before, and atom that the loop begins with."""
+        self.looped: list[tuple[Var, list[Any]]] = []
+        self.staying: dict[Var, None] = {}
+        self.stacked_bytes: list[int] = []
+        eqns = jaxpr.eqns
+        self.body = [
+            eqns[start + r].replace(
+                invars=[self._input(r, i) for i in range(len(eqns[start + r].invars))]
+            )
+            for r in range(period)
+        ]
+        self.results = [eqns[start + r].outvars[out] for r, out, _ in self.carried]
+        self.begins = [atom for *_, atom in self.carried]
+        self.finals: dict[Var, int] = {}
+        self.each: dict[Var, tuple[int, int]] = {}
+        self._find_outputs()
+        own = [Var(v.aval) for v in self.results[len(self.carried) : len(self.begins)]]
+        self.own = [*self.carried.values(), *own]
 
-    body = []
-    for r in range(period):
-        inputs: list[Any] = []
-        for position, atom in enumerate(eqns[start + r].invars):
-            atoms = [eqns[start + t * period + r].invars[position] for t in range(rounds)]
-            kind: Any = atom.aval
-            if type(atom) is Literal:
-                if len({*map(_literal, atoms)}) == 1:
-                    inputs.append(atom)
-                    continue
-            else:
-                at = [place(a) for a in atoms]
-                inside = at[1]
-                if inside is not None and at[0] is not None:
-                    if at != [(t, *at[0][1:]) for t in range(rounds)]:
-                        return None
-                    inputs.append(atom)
-                    continue
-                if inside is not None:
-                    if at[1:] != [(t, *inside[1:]) for t in range(rounds - 1)]:
-                        return None
-                    inputs.append(carried.setdefault((*inside[1:], atom), Var(kind)))
-                    continue
-                if any(at):
-                    return None
-                if len({*atoms}) == 1:
-                    staying[atom] = None
-                    inputs.append(atom)
-                    continue
-                if not all([a in known for a in atoms]):
-                    stacked_bytes.append(rounds * kind.size * kind.dtype.itemsize)
-                    if (
-                        sum(stacked_bytes) > MAX_STACKED_BYTES
-                        or len(stacked_bytes) * MIN_EQNS_PER_STACKED_INPUT > period
-                        or len({*map(shape_of, atoms)}) > 1
-                    ):
-                        return None
-            looped.append((Var(kind), atoms))
-            inputs.append(looped[-1][0])
-        body.append(eqns[start + r].replace(invars=inputs))
-    results = [eqns[start + r].outvars[o] for r, o, _ in carried]
-    begins = [atom for *_, atom in carried]
-    finals: dict[Var, int] = {}
-    uses: dict[tuple[int, int], dict[Var, int]] = defaultdict(dict)
-    for atom in [*_read(eqns[end:]), *jaxpr.outvars]:
-        at_end = place(atom) if type(atom) is Var else None
-        if at_end is None:
-            continue
-        t, r, o = at_end
-        variable = eqns[start + r].outvars[o]
-        if t < rounds - 1:
-            uses[r, o][atom] = t
-        elif atom not in finals:
-            if variable not in results:
-                results.append(variable)
-                begins.append(None)
-            finals[atom] = results.index(variable)
-    each: dict[Var, tuple[int, int]] = {}
-    for i, ((r, o), by_round) in enumerate(uses.items()):
-        if len(by_round) < rounds // 2:
-            return None  # most of what is stacked would not be read
-        results.append(eqns[start + r].outvars[o])
-        each.update((v, (i, t)) for v, t in by_round.items())
-    own = [*carried.values(), *[Var(results[i].aval) for i in range(len(carried), len(begins))]]
-    outside = [atoms for _, atoms in looped]
-    if exact is None:
-        inner = jaxpr.replace(
-            invars=[*own, *[v for v, _ in looped], *staying], outvars=results, eqns=body
+    def loop(self) -> _Loop:
+        """The loop of rounds that are equal, shapes included."""
+        inputs = [*self.own, *[v for v, _ in self.looped], *self.staying]
+        inner = self.jaxpr.replace(invars=inputs, outvars=self.results, eqns=self.body)
+        return self._loop(ClosedJaxpr(inner, ()), [atoms for _, atoms in self.looped], False)
+
+    def ragged_loop(self, exact: _Signatures) -> _Loop:
+        """The loop of rounds that differ in shapes; `exact` has their signatures with shapes."""
+        eqns, start, period = self.jaxpr.eqns, self.start, self.period
+        all_rounds = [
+            eqns[start + t * period : start + (t + 1) * period] for t in range(self.rounds)
+        ]
+        for result, begin in zip_longest(self.results, self.begins):
+            made, out = self.defined[result]
+            shapes = {shape_of(e[made - start].outvars[out]) for e in all_rounds}
+            _expect(len(shapes) == 1 and (begin is None or shape_of(begin) in shapes))
+        number = Var(jax.core.ShapedArray((), onp.dtype("int32")))
+        inputs = [(v, *_padded_type([v])) for v in self.own]
+        inputs += [(v, *_padded_type(atoms)) for v, atoms in self.looped]
+        inputs += [(v, *_padded_type([v])) for v in (number, *self.staying)]
+        integers = {
+            v: tuple([int(a.val) for a in atoms])
+            for v, atoms in self.looped
+            if _are_integers(atoms)
+        }
+        body = merge_rounds(
+            self.body,
+            all_rounds,
+            inputs,
+            number,
+            integers,
+            self.results,
+            lambda each: len({*map(exact.of, each)}) == 1,
         )
+        numbers = [Literal(onp.int32(t), number.aval) for t in range(self.rounds)]
+        return self._loop(body, [*[atoms for _, atoms in self.looped], numbers], True)
+
+    def _loop(self, body: ClosedJaxpr, looped: list[list[Any]], ragged: bool) -> _Loop:
         return _Loop(
-            start,
-            period,
-            rounds,
-            ClosedJaxpr(inner, ()),
-            begins,
-            outside,
-            [*staying],
-            finals,
-            each,
-            False,
+            self.start,
+            self.period,
+            self.rounds,
+            body,
+            self.begins,
+            looped,
+            [*self.staying],
+            self.finals,
+            self.each,
+            ragged,
         )
-    all_rounds = [eqns[start + t * period : start + (t + 1) * period] for t in range(rounds)]
-    for result, begin in zip_longest(results, begins):
-        made, out = defined[result]
-        shapes = {shape_of(e[made - start].outvars[out]) for e in all_rounds}
-        if len(shapes) > 1 or (begin is not None and shape_of(begin) not in shapes):
+
+    def _place(self, atom: Any) -> tuple[int, int, int] | None:
+        """Round, equation and output that compute a variable; None outside of the loop."""
+        at, out = self.defined.get(atom, (-1, 0))
+        if not self.start <= at < self.start + self.period * self.rounds:
             return None
-    number = Var(jax.core.ShapedArray((), onp.dtype("int32")))
-    inputs_of_all = [(v, *_padded_type([v])) for v in own]
-    inputs_of_all += [(v, *_padded_type(atoms)) for v, atoms in looped]
-    inputs_of_all += [(v, *_padded_type([v])) for v in (number, *staying)]
-    integers = {
-        v: tuple([int(a.val) for a in atoms]) for v, atoms in looped if _are_integers(atoms)
-    }
-    serving = merge_rounds(
-        body,
-        all_rounds,
-        inputs_of_all,
-        number,
-        integers,
-        results,
-        lambda each: len({*map(exact.of, each)}) == 1,
-    )
-    outside.append([Literal(onp.int32(t), number.aval) for t in range(rounds)])
-    return _Loop(start, period, rounds, serving, begins, outside, [*staying], finals, each, True)
+        return (*divmod(at - self.start, self.period), out)
+
+    def _input(self, r: int, position: int) -> Any:
+        """The input of the body for one of an equation: itself, carried, looped over, or staying."""
+        eqns, first = self.jaxpr.eqns, self.start + r
+        atoms = [eqns[first + t * self.period].invars[position] for t in range(self.rounds)]
+        atom = atoms[0]
+        if type(atom) is Literal:
+            return atom if len({*map(_literal, atoms)}) == 1 else self._looped_over(atoms)
+        places = [self._place(a) for a in atoms]
+        second = places[1]
+        if second is not None and places[0] is not None:
+            _expect(places == [(t, *places[0][1:]) for t in range(self.rounds)])
+            return atom
+        if second is not None:
+            _expect(places[1:] == [(t, *second[1:]) for t in range(self.rounds - 1)])
+            return self.carried.setdefault((*second[1:], atom), Var(atom.aval))
+        _expect(not any(places))
+        if len({*atoms}) == 1:
+            self.staying[atom] = None
+            return atom
+        if not all([a in self.known for a in atoms]):
+            kind: Any = atom.aval
+            self.stacked_bytes.append(self.rounds * kind.size * kind.dtype.itemsize)
+            _expect(
+                sum(self.stacked_bytes) <= MAX_STACKED_BYTES
+                and len(self.stacked_bytes) * MIN_EQNS_PER_STACKED_INPUT <= self.period
+                and len({*map(shape_of, atoms)}) == 1
+            )
+        return self._looped_over(atoms)
+
+    def _looped_over(self, atoms: list[Any]) -> Var:
+        variable = Var(atoms[0].aval)
+        self.looped.append((variable, atoms))
+        return variable
+
+    def _find_outputs(self) -> None:
+        """Find what is read after the loop, of the last round or of each."""
+        eqns, end = self.jaxpr.eqns, self.start + self.period * self.rounds
+        uses: dict[tuple[int, int], dict[Var, int]] = defaultdict(dict)
+        for atom in [*_read(eqns[end:]), *self.jaxpr.outvars]:
+            place = self._place(atom) if type(atom) is Var else None
+            if place is None:
+                continue
+            t, r, out = place
+            variable = eqns[self.start + r].outvars[out]
+            if t < self.rounds - 1:
+                uses[r, out][atom] = t
+            elif atom not in self.finals:
+                if variable not in self.results:
+                    self.results.append(variable)
+                    self.begins.append(None)
+                self.finals[atom] = self.results.index(variable)
+        for i, ((r, out), by_round) in enumerate(uses.items()):
+            _expect(len(by_round) >= self.rounds // 2)  # else most of the stack is not read
+            self.results.append(eqns[self.start + r].outvars[out])
+            self.each.update((v, (i, t)) for v, t in by_round.items())
 
 
 def _padded_type(atoms: Sequence[Any]) -> tuple[Any, tuple[ValidRange | None, ...]]:

@@ -37,7 +37,7 @@ static struct {
     DO(extra, layout) DO(extra, grad_handle) DO(op, differentiable) DO(node, op) DO(node, attrs) DO(node, inputs) DO(node, mask)                   \
     DO(node, pullback) DO(node, outputs) DO(node, sequence)                                                                                                       \
     DO(state, recomputable) DO(state, given) DO(state, handles) DO(state, payloads) DO(state, places) DO(state, read_only)           \
-    DO(state, unmade) DO(state, values) DO(state, version) DO(traced, alone) DO(traced, key) DO(traced, numpy_dtypes)        \
+    DO(state, lazy_values) DO(state, values) DO(state, version) DO(traced, alone) DO(traced, key) DO(traced, numpy_dtypes)        \
     DO(traced, op) DO(traced, programs) DO(traced, pure) DO(traced, state) DO(traced, training)                              \
     DO(lens, attrs) DO(lens, get) DO(lens, look) DO(lens, operands) DO(lens, put)                                           \
     DO(op, ufunc) DO(op, outputs) DO(op, scalars) DO(op, prefers_xla) DO(op, programs) DO(op, rule) DO(op, inputs) DO(op, numpy_constructor) \

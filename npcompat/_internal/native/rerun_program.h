@@ -76,19 +76,19 @@ static int
 gather_state(PyObject *state, PyObject **found)
 {
     PyObject *payloads = SLOT(state, state_payloads), *places = SLOT(state, state_places), *read_only = SLOT(state, state_read_only);
-    PyObject *unmade = SLOT(state, state_unmade);
+    PyObject *lazy_values = SLOT(state, state_lazy_values);
     Py_ssize_t kept = PyList_GET_SIZE(payloads), given = PyLong_AsSsize_t(SLOT(state, state_given));
     prefetch_all(SLOT(state, state_handles));
     prefetch_all(SLOT(state, state_values));
     prefetch_all(payloads);
     prefetch_all(SLOT(state, state_recomputable));
-    prefetch_all(unmade);
+    prefetch_all(lazy_values);
     prefetch_all(read_only);
-    if (!values_unshared(SLOT(state, state_handles), SLOT(state, state_values)) || !values_unshared(SLOT(state, state_recomputable), unmade)) {
+    if (!values_unshared(SLOT(state, state_handles), SLOT(state, state_values)) || !values_unshared(SLOT(state, state_recomputable), lazy_values)) {
         return 0;
     }
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(unmade); i++) {
-        if (IS(PyList_GET_ITEM(unmade, i), value_)) {
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(lazy_values); i++) {
+        if (IS(PyList_GET_ITEM(lazy_values, i), value_)) {
             return 0; /* the lazy value has been made */
         }
     }

@@ -158,7 +158,7 @@ def received(x: Any, references: int = 0) -> Any:
     Parameters
     ----------
     references : int
-        How often `x` is referred to in here if nobody else has it; 0 if somebody has.
+        Number of references to `x` in this module if no other code has one; 0 if other code may.
     """
     kind, alone = type(x), sys.getrefcount(x) <= references
     if kind is onp.ndarray:

@@ -290,7 +290,7 @@ class Block(Structured, Hooked):
                [1., 1., 1.]])
         """
         if device is None and ctx is None:
-            device = self.__dict__.get("_device")  # where the function that made it was told to
+            device = self.__dict__.get("_device")  # set by the function that made the block
         self.collect_params().initialize(init, device, verbose, force_reinit, ctx=ctx)
 
     def save_parameters(self, filename: str | os.PathLike[str], deduplicate: bool = False) -> None:

@@ -53,7 +53,7 @@ from npcompat.numpy import (
     _repeating,
     _rounding,
     _running,
-    _scalar,  # noqa: F401 (it gives the dispatcher its class)
+    _scalar,  # noqa: F401 (it registers its class with the dispatcher)
     _selection,
     _sets,
     _sorting,

@@ -177,7 +177,7 @@ def _converted(
 
 
 def _of_others(a: Any, dtype: Any, copy: bool | None, device: Any, order: Order) -> Any:
-    """Convert what is no array of ours: numbers, sequences, other libraries' arrays and memory."""
+    """Convert other objects than npcompat's: numbers, sequences, foreign arrays and memory."""
     if not copy and device is None and (memory := _memory_of(a, dtype, order)) is not None:
         return over_memory(memory)
     if copy is False:
@@ -199,7 +199,7 @@ def _of_others(a: Any, dtype: Any, copy: bool | None, device: Any, order: Order)
 
 
 def _of_ours(a: Any, dtype: Any, copy: bool | None, device: Any, order: Order, subok: bool) -> Any:
-    """Convert an array or scalar of ours; the array itself if nothing is to be changed."""
+    """Convert an npcompat array or scalar; return the array itself if nothing changes."""
     if type(a) is late_bound.scalar:
         if copy is False:
             raise ValueError(

@@ -1,6 +1,6 @@
 """RuntimeWarnings for empty and all-NaN slices in eager code on XLA.
 
-On the host NumPy itself gives them.
+On the host NumPy itself warns.
 """
 
 import math

@@ -13,7 +13,7 @@ from npcompat._internal.dispatch import array_like, handles
 
 
 def as_numpys(x: Any) -> Any:
-    """Convert arrays to NumPy arrays, also in lists and tuples; return others as they are."""
+    """Convert arrays to NumPy arrays, also in lists and tuples; return others unchanged."""
     if isinstance(x, Handle):
         if modes.current().recording and handles.read(x).node is not None:
             raise TypeError(

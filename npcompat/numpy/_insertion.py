@@ -135,7 +135,7 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
 
 
 def _as_laid_out(made: Any, arr: Any) -> Any:
-    """Return a new array in Fortran order if the one that it is made of lies in it alone."""
+    """Return a new array in Fortran order if its source lies in that order, and not in C order."""
     return in_order(made, "F") if handles.layout(arr).flags.fnc else made
 
 

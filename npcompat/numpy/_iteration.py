@@ -226,7 +226,7 @@ class _Operands:
 class nditer:
     """Iterate over several arrays in step with NumPy's nditer, on the host.
 
-    It yields NumPy arrays that share memory with ours, so that both see writes. Arrays on XLA,
+    It yields NumPy arrays that share memory with npcompat's, so both see writes. Arrays on XLA,
     and those whose writes are recorded, are copied. Writes to these copies reach the arrays
     when the iteration ends: at its end, at `close`, at the end of a ``with`` block, or when the
     iterator is deleted. The results are in `operands`.

@@ -133,7 +133,7 @@ def ravel(a: ArrayLike, order: Order = "C") -> "ndarray":
 
 
 def _view_source(a: Any) -> "ndarray":
-    """Return what a view is made of: an array, or a scalar where a scalar was given."""
+    """Return the source of a view: an array, or a scalar for a NumPy scalar."""
     array = asanyarray(a)
     return handles.as_scalar(array) if isinstance(a, onp.number) else array
 

@@ -51,7 +51,7 @@ def in_order(made: Any, order: Order, source: Any = None) -> Any:
     """Lay out a new array, which is not a view, in a memory order.
 
     For 'K' and 'A' it is that of NumPy's copy of the source. Without a source, the array is
-    returned as it is.
+    returned unchanged.
     """
     # Graph tracing has no memory order.
     if (

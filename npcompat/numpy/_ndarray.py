@@ -54,7 +54,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
     __slots__ = ()
     __array_priority__ = 1000.0
 
-    # --- what it is
+    # --- attributes
 
     @property
     def shape(self) -> tuple[int, ...]:

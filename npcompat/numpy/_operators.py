@@ -46,7 +46,7 @@ _EXPONENTS = (
 
 
 def _on_scalars(op: Op, infix: Infix | None, args: tuple[Any, ...]) -> Any:
-    """Apply NumPy's infix operator to scalars on the host, because ours stand for NumPy's.
+    """Apply NumPy's infix operator to scalars on the host, which stand for NumPy's scalars.
 
     Returns None for other operands, and in other modes.
     """

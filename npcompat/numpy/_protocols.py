@@ -98,8 +98,7 @@ class Protocols(Handle):
     def __array_interface__(self) -> dict[str, Any]:
         """Description of the memory by NumPy's protocol.
 
-        Nothing says when an address is no longer used, so the memory is lent for as long as the
-        array lives.
+        The end of an address's use is unknown, so the memory stays borrowed while the array lives.
         """
         # NumPy would ask for it before `__array__`
         if type(self) is late_bound.scalar or not fast_path.has_buffers:
@@ -111,7 +110,7 @@ class Protocols(Handle):
 
     @property
     def __array_struct__(self) -> NoReturn:
-        # NumPy asks for it before `__array__`, which gives memory back when it is no longer used.
+        # NumPy would read it before `__array__`, whose memory is returned after its last use
         raise AddressNotImplementedError("__array_struct__: use the buffer protocol")
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType:

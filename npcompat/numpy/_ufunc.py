@@ -297,10 +297,10 @@ _HARMLESS: dict[str, int] = {"arctanh": 0, "arcsin": 0, "arccos": 0}
 
 
 def _computed_where(op: Op, inputs: list[Value], mask: Value) -> list[Value]:
-    """Operands of a ufunc with a harmless number in the place of elements that it leaves out.
+    """Replace elements that a ufunc leaves out by a harmless number.
 
-    So these raise no floating-point errors, and no infinite derivative of theirs, times a cotangent
-    of zero, becomes a gradient that is nan.
+    So they raise no floating-point errors. Nor can an infinite derivative, times a cotangent of
+    zero, become a nan in the gradient.
     """
     number = _HARMLESS.get(name_of(op), 1)
     found = []

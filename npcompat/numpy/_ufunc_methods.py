@@ -650,8 +650,8 @@ def _check_starts(name: str, indices: Handle | onp.ndarray[Any, Any], size: int)
 def instance(op: Op, only_on_host: bool = False) -> Callable[[Callable[P, R_co]], ufunc[P, R_co]]:
     """Make a ufunc of a public function that wraps the operator.
 
-    Given operands alone, the ufunc only applies the operator. With `only_on_host`, the function
-    checks operands in a way that NumPy's own does itself on the host.
+    A call with nothing but operands only applies the operator. With `only_on_host`, that holds on
+    the host, where NumPy's own function makes the same checks.
     """
 
     def complete(function: Callable[P, R_co]) -> ufunc[P, R_co]:
@@ -660,7 +660,7 @@ def instance(op: Op, only_on_host: bool = False) -> Callable[[Callable[P, R_co]]
         made: Any = Unbound.__new__(ufunc)
         made.__init__(function)
         made._op, made._numpys = op, getattr(onp, name_of(op))
-        made._short(op, only_on_host)
+        made._add_fast_path(op, only_on_host)
         shown = inspect.signature(function)
         if op.outputs > 1:  # positional outputs are hidden, as in NumPy
             shown = shown.replace(

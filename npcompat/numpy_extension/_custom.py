@@ -152,7 +152,7 @@ class Custom:
             self.name, self._forward(attrs), self._backward(attrs), arrays, "bprop"
         )
 
-    # --- a call taken apart
+    # --- parts of a call
 
     def _arguments(
         self, args: Sequence[Any], attrs: dict[str, Any]

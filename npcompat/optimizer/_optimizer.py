@@ -663,7 +663,7 @@ class Updater:
                 self.states[i] = self._fitting(i, w)
 
     def _fitting(self, index: Any, weight: Any) -> Any:
-        """Return the state of a parameter as the rule needs it, with what it has of it."""
+        """Return the state of a parameter as the rule needs it, with the arrays it already has."""
         before: Any = self.states[index] or ()
         new: Any = self.optimizer.create_state_multi_precision(index, weight) or ()
         if [(a.shape, a.dtype) for a in before] == [(a.shape, a.dtype) for a in new]:

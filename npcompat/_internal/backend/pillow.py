@@ -49,7 +49,7 @@ def decoded(content: bytes, flag: int, to_rgb: bool, source: str) -> Picture:
         ) from None
     except (MemoryError, ImportError):
         raise
-    except Exception as error:  # decoders raise what they stumble over
+    except Exception as error:  # decoders raise many classes of errors
         raise ValueError(
             f"{source}: damaged picture of {len(content)} bytes, read up to byte {stream.tell()}: "
             f"{error}"

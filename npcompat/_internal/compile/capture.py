@@ -63,10 +63,10 @@ Body = Callable[[list[Any], Trace], tuple[Sequence[Value], Any]]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Run:
-    """The run of a function on proxies: what it wrote, and what it returned.
+    """Facts about a function's run on proxies; most are those of `Captured`.
 
-    `carries` says of each result whether it depends on something that is recorded; `groups` names
-    the groups of fused operators that compute it.
+    `carries` is True for each result that depends on a recorded value; `groups` names the operators
+    that can be fused.
     """
 
     written: list[Handle]
@@ -132,7 +132,7 @@ def _run(
     arguments: Sequence[Value],
     track_recomputable: bool,
 ) -> tuple[_Run, list[Any]]:
-    """Run a function on proxies, and return the run and the payloads of all its results."""
+    """Run a function on proxies; return facts about the run, and the payloads of all results."""
     proxies = [
         wrap(trace.adopt(Value(tracer, None if argument.node is None else OUTSIDE)))
         for tracer, argument in zip(tracers, arguments, strict=True)
@@ -174,7 +174,7 @@ def _run(
 
 
 def _operator(name: str, trace: Trace, jaxpr: Any, run: _Run, reason: str) -> Op:
-    """Make the operator that computes a traced function from what it reads and its arguments."""
+    """Return the operator `f(*reads, *arguments)` of a traced function."""
     program = tracing.program_function(jaxpr, trace.constants)
     reads, total = len(trace.captured), len(jaxpr.out_avals)
     types = [(c.shape, dtypes.canonical(c.dtype)) for c in trace.constants]

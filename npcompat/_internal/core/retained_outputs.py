@@ -99,11 +99,11 @@ class RetainedOutputs:
         "given",
         "handles",
         "kind",
+        "lazy_values",
         "payloads",
         "places",
         "read_only",
         "recomputable",
-        "unmade",
         "values",
         "version",
     )
@@ -125,12 +125,12 @@ class RetainedOutputs:
             list(places),
         )
         self.kind = kind
-        self.recomputable, self.unmade = (
+        self.recomputable, self.lazy_values = (
             [h for h, _ in recomputable],
             [LazyValue(make) for _, make in recomputable],
         )
-        for handle, unmade in zip(self.recomputable, self.unmade, strict=True):
-            handle._value = unmade
+        for handle, lazy in zip(self.recomputable, self.lazy_values, strict=True):
+            handle._value = lazy
             bump_version(handle)
         self.values: list[Any] = []
         for i, handle in enumerate(handles):
@@ -155,8 +155,8 @@ class RetainedOutputs:
         ) != _OF_VALUE * len(values):
             return False
         if self.recomputable and (
-            [h._value for h in self.recomputable] != self.unmade
-            or {*map(type, self.unmade)} != _UNMADE
+            [h._value for h in self.recomputable] != self.lazy_values
+            or {*map(type, self.lazy_values)} != _LAZY
         ):
             return False
         return sum(map(_count, islice(self.payloads, self.given))) == _OF_PAYLOAD * self.given
@@ -181,7 +181,7 @@ class RetainedOutputs:
                 materialize(value)
 
 
-_UNMADE = {LazyValue}
+_LAZY = {LazyValue}
 
 
 def _calibrate() -> tuple[int, int]:

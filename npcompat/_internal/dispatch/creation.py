@@ -45,8 +45,8 @@ def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
     """Run an operator without operands on the host, and place the result where new arrays go.
 
     On the host nothing is compiled for each new shape. After `_REPEATED` equal calls a program is
-    cached: on XLA one of XLA's, if it gives the same bytes. A large array of one value is made on
-    XLA at once.
+    cached: on XLA one of XLA's, if it gives the same bytes. A large array of one value that goes to
+    XLA is made there at once.
     """
     if symbols_exist() and symbols_in(attrs):  # an attribute is the length of a symbol's axis
         return late_bound.build(op, (), attrs)

@@ -82,7 +82,7 @@ def load(path: str | os.PathLike[str]) -> dict[str, onp.ndarray[Any, Any]]:
 
 
 def _where(content: bytes) -> str:
-    """Describe the end of a damaged file and what is missing, by the byte ranges in its header."""
+    """Describe the end of a damaged file and its missing part, by the byte ranges in its header."""
     begin = 8 + int.from_bytes(content[:8], "little")
     if len(content) < begin:
         return (

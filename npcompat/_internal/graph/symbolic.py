@@ -91,9 +91,9 @@ class Symbolic:
         return len(self.shape)
 
     def refine(self, known: TensorType) -> bool:
-        """Refine the type of a variable, which nodes that are made later see.
+        """Refine the type of a variable, for nodes that are made later.
 
-        Returns False, and does nothing, for other nodes.
+        Return False, and do nothing, for other nodes.
         """
         if self.node.is_variable:
             self.node.outputs = (self.type.joined(known, f"variable {self.node.name}"),)

@@ -250,22 +250,22 @@ def put(handle: Any, key: Any, new: Any) -> None:
 
 
 def _put_by_mask(base: Any, advanced: list[Any], value: Value) -> bool:
-    """Write through a single mask if all parts that it selects get the same; return if it did.
+    """Write through a single mask if all selected parts get the same values; return False if not.
 
-    A value with an element for each part is written at positions instead.
+    A value with an element for each part is written by positions instead.
     """
     axis, mask = next((i, a) for i, a in enumerate(advanced) if a is not None)
     check_mask(base, mask, axis)
     selected = array_like.as_value(mask)
     full = masked_array.written(value, selected, axis)
-    if full is value:  # no result of reading with the same mask
+    if full is value:  # not a selection by the same mask
         shape = getattr(value.payload, "shape", ())
         if len(shape) > len(base.shape) - axis - len(mask.shape):
             return False
         check_part(shape, base.shape, axis, len(mask.shape))
     checked_scalar(full.payload, base.dtype)
     if type(mask) is onp.ndarray and not mask.size:
-        return True  # nothing is written, nor cast
+        return True  # nothing is selected: no cast, and no warning of it
     target = writes.buffer(base, full, selected)
     if target is not None:
         key = (slice(None),) * axis + (host_payload(selected),)
@@ -288,7 +288,7 @@ def _refuse_traced_masks(indexed: list[Any]) -> None:
 
 
 def _put_at_positions(base: Any, advanced: list[Any], new: Any) -> None:
-    """Write at the positions of integer arrays, and of the elements that masks select."""
+    """Write at the positions of integer arrays, and of the true elements of masks."""
     positions, axes = _positions(base, advanced)
     indexed_shape = onp.broadcast_shapes(*[getattr(p, "shape", ()) for p in positions])
     shape = _advanced_shape(base.shape, axes, indexed_shape)
@@ -297,7 +297,7 @@ def _put_at_positions(base: Any, advanced: list[Any], new: Any) -> None:
         Value(checked_scalar(new, base.dtype))
         if type(new) in REAL
         else fitted(new, shape, base.dtype)
-    )  # a number the operator casts
+    )  # the operator casts numbers
 
     def index(arrays: Sequence[Any]) -> tuple[Any, ...]:
         remaining = iter(arrays)

@@ -202,7 +202,7 @@ def put(handle: Any, key: Any, new: Any, plain: bool) -> bool:
         except ValueError as error:
             if not str(error).startswith("object __array__ method not producing an array"):
                 raise
-            writes.assign(target, key, array_like.asked(new))  # `__array__` returned one of ours
+            writes.assign(target, key, array_like.asked(new))  # `__array__` gave an npcompat array
     return True
 
 

@@ -387,7 +387,7 @@ def _look_at_diagonal(array: Array, attrs: Attrs, _: tuple[int, ...]) -> Array:
     found = array.diagonal(*attrs)
     found.flags.writeable = (
         array.flags.writeable
-    )  # NumPy's diagonal is read-only; the handle of ours has its own flag
+    )  # NumPy's diagonal is read-only; an npcompat handle has a flag of its own
     return found
 
 

@@ -1,13 +1,16 @@
-/* The short way of frequent calls: what takes Python 1 to 2 us takes 0.1 here.
+/* The fast path of frequent calls: 0.1 us for calls that take 1 to 2 us in Python.
 
-   `connect` tells this module the classes, functions and caches of the Python modules around it.  Where a call is not one of the most
-   frequent, the *whole way* is taken, which is Python and knows everything; so nothing is decided here: a function either does
-   what the whole way would do, or has done nothing when it says FALL_BACK.
+   `connect` hands this module the classes, functions and caches of the Python modules around it;
+   its Python door is `native/fast_path.py`.  Every rule stands in Python, in the slow path.  A
+   function here either does exactly what the slow path would do, or returns FALL_BACK and has
+   changed nothing.
 
-   A call is short if the mode is plain (nothing is recorded, traced, observed), and its operands are arrays or scalars of ours, not of
-   classes that users derive, or Python numbers; all of them on XLA, or all on the host.
+   The fast path takes calls in the default mode (nothing is recorded, traced or observed) whose
+   operands are npcompat's own arrays and scalars, not those of users' subclasses, or Python
+   numbers: all of them on XLA, or all on the host.
 
-   Attributes of handles, values, views and operators are slots of Python classes, and are read where they lie. */
+   The module holds the GIL and needs it.  Attributes of handles, values, views and operators are
+   slots of Python classes; they are read at their offsets, as borrowed references. */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dladdr */
@@ -22,7 +25,7 @@
 #define Py_READONLY READONLY
 #endif
 
-/* One translation unit, whose parts build on those before them. */
+/* One translation unit: each header uses those before it. */
 #include "module_state.h"
 #include "payload.h"
 #include "new_handle.h"
@@ -39,7 +42,7 @@
 #include "shared_memory.h"
 #include "attribute_type.h"
 
-/* --- the module ------------------------------------------------------------------------------------------------------ */
+/* --- the module ---------------------------------------------------------------------------- */
 
 static PyObject *
 apply(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
@@ -53,7 +56,7 @@ apply(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
             return NULL;
         }
         if (PySequence_Fast_GET_SIZE(operands) == 0) {
-            made = count == 3 ? made_by_numpy(args[0], args[2]) : FALL_BACK;
+            made = count == 3 ? construct_by_numpy(args[0], args[2]) : FALL_BACK;
         }
         else {
             made = applied(args[0], PySequence_Fast_ITEMS(operands), PySequence_Fast_GET_SIZE(operands), count == 3 ? args[2] : no_attrs, 0, NULL);
@@ -70,70 +73,73 @@ apply(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 }
 
 static PyObject *
-applied_and_told(PyObject *module, PyObject *const *args, Py_ssize_t count, int only_on_host)
+apply_and_note(PyObject *module, PyObject *const *args, Py_ssize_t count, int only_on_host)
 {
     PyObject *made = apply(module, args, count);
-    if (made != NULL && listening() != NULL && count == 3 && PyTuple_CheckExact(args[1]) && PyTuple_CheckExact(args[2])) {
+    if (made != NULL && current_report() != NULL && count == 3 && PyTuple_CheckExact(args[1]) && PyTuple_CheckExact(args[2])) {
         note_apply(args[0], args[1], args[2], made, only_on_host);
     }
     return made;
 }
 
-/* `apply`, by which a function of Python's says that calls alike do the same. */
+/* `apply` as the last step of a public function, which allows the call to be cached:
+   `apply.apply_cached`. */
 static PyObject *
 apply_cached(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
-    return applied_and_told(module, args, count, 0);
+    return apply_and_note(module, args, count, 0);
 }
 
-/* The same, where it looks at values in a way that NumPy's own function does itself. */
+/* `apply_cached` for a function that checks values, as NumPy's own function does on the host. */
 static PyObject *
 apply_cached_on_host(PyObject *module, PyObject *const *args, Py_ssize_t count)
 {
-    return applied_and_told(module, args, count, 1);
+    return apply_and_note(module, args, count, 1);
 }
 
-/* Say of the call of a function of Python's that it is not to be remembered. */
+/* Exclude the running call of a Python function from its cache: a report with two results is not
+   cached. */
 static PyObject *
 dont_cache(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(nothing))
 {
-    if (listening() != NULL) {
-        listening()->times++;
+    if (current_report() != NULL) {
+        current_report()->times++;
     }
     Py_RETURN_NONE;
 }
 
-/* Say of a view, as a function returns it, that all arrays of the shape are seen through its lens. */
+/* Return a view as the last step of a public function, and report its lens for all arrays of this
+   shape. */
 static PyObject *
 cache_view(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
-    PyObject *told;
+    PyObject *operands;
     if (count != 3) {
-        return PyErr_Format(PyExc_TypeError, "seen() takes an array, a lens and a view");
+        return PyErr_Format(PyExc_TypeError, "cache_view() takes an array, a lens and a view");
     }
-    if (listening() != NULL && IS_ARRAY(args[0]) && IS_ARRAY(args[2]) && !is_readonly(args[2])) {
-        if ((told = PyTuple_Pack(1, args[0])) == NULL) {
+    if (current_report() != NULL && IS_ARRAY(args[0]) && IS_ARRAY(args[2]) && !is_readonly(args[2])) {
+        if ((operands = PyTuple_Pack(1, args[0])) == NULL) {
             return NULL;
         }
-        note_apply(args[1], told, Py_None, args[2], 0);
-        Py_DECREF(told);
+        note_apply(args[1], operands, Py_None, args[2], 0);
+        Py_DECREF(operands);
     }
     return Py_NewRef(args[2]);
 }
 
-/* Run a traced program on arguments of these types, which an earlier call had; None where that has to be done the whole way. */
+/* Run a traced program on arguments with the avals of an earlier call; None for the slow path. */
 static PyObject *
 rerun(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
     PyObject *found;
     if (count != 3 || !PyTuple_CheckExact(args[1]) || !PyTuple_CheckExact(args[2])) {
-        return PyErr_Format(PyExc_TypeError, "again() takes a program, arguments and their types");
+        return PyErr_Format(PyExc_TypeError, "rerun() takes a program, arguments and their types");
     }
-    found = connected && IS(args[0], traced_) ? run_again(args[0], args[1], args[2]) : FALL_BACK;
+    found = connected && IS(args[0], traced_) ? try_fast_rerun(args[0], args[1], args[2]) : FALL_BACK;
     return found != NULL || PyErr_Occurred() ? found : Py_NewRef(Py_None);
 }
 
-/* Where a slot of a class lies in its instances. */
+/* The offset of a class's slot in its instances; -1 for errors. */
 static Py_ssize_t
 offset_of(PyObject *class, const char *name)
 {
@@ -149,7 +155,7 @@ offset_of(PyObject *class, const char *name)
     return offset;
 }
 
-/* Tell the module what it has to know; by and by, as the Python modules are imported. */
+/* Hand objects of Python modules to this module, in several calls, as those modules are imported. */
 static PyObject *
 connect(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args), PyObject *kwargs)
 {
@@ -215,15 +221,15 @@ connect(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args), PyObject *kwargs
 
 static PyMethodDef functions[] = {
     {"apply", (PyCFunction)(void (*)(void))apply, METH_FASTCALL, "Apply an operator to array-likes."},
-    {"cache_view", (PyCFunction)(void (*)(void))cache_view, METH_FASTCALL, "Say of a view that arrays alike are seen through its lens."},
-    {"apply_cached", (PyCFunction)(void (*)(void))apply_cached, METH_FASTCALL, "Apply an operator, as calls alike will."},
-    {"apply_cached_on_host", (PyCFunction)(void (*)(void))apply_cached_on_host, METH_FASTCALL, "The same, where NumPy's own function knows."},
+    {"cache_view", (PyCFunction)(void (*)(void))cache_view, METH_FASTCALL, "Return a view, and cache its lens."},
+    {"apply_cached", (PyCFunction)(void (*)(void))apply_cached, METH_FASTCALL, "Apply an operator, and cache the call."},
+    {"apply_cached_on_host", (PyCFunction)(void (*)(void))apply_cached_on_host, METH_FASTCALL, "Apply an operator, and cache the call for operands on the host."},
     {"export", export_memory, METH_O, "Return the memory of an array as a NumPy array."},
-    {"dont_cache", dont_cache, METH_NOARGS, "Say of a call that it is not to be remembered."},
-    {"rerun", (PyCFunction)(void (*)(void))rerun, METH_FASTCALL, "Run a traced program as an earlier call did."},
-    {"guards_hold", guards_hold, METH_O, "Whether everything is as guards say."},
-    {"profiled", (PyCFunction)(void (*)(void))profiled, METH_FASTCALL, "Call a function, and see the calls of Python functions within."},
-    {"connect", (PyCFunction)(void (*)(void))connect, METH_VARARGS | METH_KEYWORDS, "Tell the module what it has to know."},
+    {"dont_cache", dont_cache, METH_NOARGS, "Exclude the running call from its cache."},
+    {"rerun", (PyCFunction)(void (*)(void))rerun, METH_FASTCALL, "Run a traced program on arguments like those of an earlier call."},
+    {"guards_hold", guards_hold, METH_O, "Return True if all guards hold."},
+    {"profiled", (PyCFunction)(void (*)(void))profiled, METH_FASTCALL, "Call a function, and visit the frames of Python functions that it calls."},
+    {"connect", (PyCFunction)(void (*)(void))connect, METH_VARARGS | METH_KEYWORDS, "Hand objects of Python modules to this module."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -267,7 +273,7 @@ static PyModuleDef_Slot module_slots[] = {
     {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
 #endif
 #if PY_VERSION_HEX >= 0x030D0000
-    {Py_mod_gil, Py_MOD_GIL_USED}, /* ownership is told by reference counts, which mean nothing without the GIL */
+    {Py_mod_gil, Py_MOD_GIL_USED}, /* reference counts prove ownership, which needs the GIL */
 #endif
     {0, NULL},
 };

@@ -1,12 +1,15 @@
-/* Operators: a part of `_native.c`. */
+/* Application of operators by programs that exist, or by NumPy's own functions.
+
+   Operands are borrowed from the caller; their payloads are owned until `release`.  The slow path
+   is `apply_slow_path` of dispatch/apply.py. */
 
 typedef struct {
     PyObject *payloads[MOST_OPERANDS];
     Py_ssize_t count;
-    int on_xla, on_host; /* whether some are */
-    int weak;            /* whether there are Python numbers */
-    int any_number;      /* whether there are some that only NumPy's own functions may be given: whether they fit, it knows */
-    int arrays;          /* whether there are arrays, which scalars are not */
+    int on_xla, on_host; /* true if some payloads are */
+    int weak;            /* true if there are Python numbers */
+    int any_number;      /* true if a number may not fit the dtype, which NumPy's own functions check themselves */
+    int arrays;          /* true if there are arrays, not only scalars */
 } Operands;
 
 static void
@@ -17,7 +20,7 @@ release(Operands *operands)
     }
 }
 
-/* Whether a Python number is small enough for every integer dtype. */
+/* True if a Python int fits every integer dtype. */
 static int
 is_small(PyObject *number)
 {
@@ -34,7 +37,8 @@ fits_64_bits(PyObject *number)
     return !overflow;
 }
 
-/* The payloads of operands; 0 if there are others than arrays, scalars and Python numbers. */
+/* Gather the payloads of operands; 0 for operands other than arrays, scalars and Python numbers,
+   and for mixed backends. */
 static int
 gather(PyObject *op, PyObject *const *args, Py_ssize_t count, Operands *operands)
 {
@@ -81,7 +85,7 @@ gather(PyObject *op, PyObject *const *args, Py_ssize_t count, Operands *operands
     return operands->on_xla != operands->on_host;
 }
 
-/* What a program makes of payloads; if it was compiled now, that is over. */
+/* Call a program on payloads, and leave the x64 scope that a compilation has entered. */
 static PyObject * /* new */
 called_program(PyObject *program, PyObject *const *payloads, Py_ssize_t count)
 {
@@ -106,7 +110,7 @@ called_program(PyObject *program, PyObject *const *payloads, Py_ssize_t count)
     return made;
 }
 
-/* What a program of an operator makes of operands; what it raises is explained by Python. */
+/* Call a program of an operator; Python replaces its error by NumPy's. */
 static PyObject * /* new */
 call_program(PyObject *op, PyObject *program, Operands *operands, PyObject *attrs)
 {
@@ -133,14 +137,14 @@ call_program(PyObject *op, PyObject *program, Operands *operands, PyObject *attr
     return made;
 }
 
-/* One of the tables of an operator's programs, by its position. */
+/* A table of an operator's programs, by its position in `ProgramCache.direct`. */
 static inline PyObject * /* borrowed */
 programs_of(PyObject *op, Py_ssize_t table)
 {
     return PyTuple_GET_ITEM(SLOT(SLOT(op, op_programs), program_cache_direct), table);
 }
 
-/* The same by the program that there is; FALL_BACK if there is none. */
+/* Run the cached program of an operator; FALL_BACK if there is none. */
 static PyObject * /* new */
 run_program(PyObject *op, Operands *operands, PyObject *attrs, Py_ssize_t table)
 {
@@ -148,7 +152,7 @@ run_program(PyObject *op, Operands *operands, PyObject *attrs, Py_ssize_t table)
     return program == NULL ? NULL : call_program(op, program, operands, attrs);
 }
 
-/* What NumPy returned, as an array, also where it is a scalar; NULL stays NULL. */
+/* Convert a result of NumPy's to an array, which may be a scalar; NULL stays NULL. */
 static PyObject * /* new; steals what was made */
 as_array(PyObject *made)
 {
@@ -167,8 +171,9 @@ as_numpys_scalar(PyObject *array)
     return PyArray_ToScalar(PyArray_DATA((PyArrayObject *)array), (PyArrayObject *)array);
 }
 
-/* What NumPy's own function makes of operands, or its infix operator of scalars, as which it knows those that no array is beside; FALL_BACK
-   where its dtype is not that of our policy. */
+/* Call NumPy's own function on host operands.  Operands without any array are passed as NumPy's
+   scalars, to the infix operator if there is one.  FALL_BACK if the result's dtype is not that of
+   the policy. */
 static PyObject * /* new */
 run_numpys(PyObject *function, PyObject *infix, Operands *operands, int numpy_dtypes)
 {
@@ -184,7 +189,7 @@ run_numpys(PyObject *function, PyObject *infix, Operands *operands, int numpy_dt
         wide |= number == NPY_DOUBLE || number == NPY_CDOUBLE;
         inexact |= number > NPY_ULONGLONG;
         if (number >= EXTENDED) {
-            return FALL_BACK; /* NumPy does not know that Python numbers are weak beside these */
+            return FALL_BACK; /* NumPy does not treat Python numbers as weak beside these */
         }
     }
     if (weak_inexact && !inexact && !numpy_dtypes) {
@@ -219,7 +224,8 @@ run_numpys(PyObject *function, PyObject *infix, Operands *operands, int numpy_dt
 
 enum recording { NOTHING, RECORDED, UNKNOWN };
 
-/* Whether what an operator makes of operands is to be recorded; UNKNOWN for views, which look at what may be. */
+/* RECORDED if an operand of a differentiable operator has a node; UNKNOWN for views, whose values
+   are not read here. */
 static enum recording
 recording_of(PyObject *op, PyObject *const *args, Py_ssize_t count)
 {
@@ -237,7 +243,7 @@ recording_of(PyObject *op, PyObject *const *args, Py_ssize_t count)
     return found;
 }
 
-/* Record an operator on the host: a new node on its result, if that is a float. */
+/* Record an operator on the host: put a new node on its result, if that is a float. */
 static PyObject * /* new; steals the result */
 recorded(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *handle)
 {
@@ -279,7 +285,7 @@ failed:
     return NULL;
 }
 
-/* Apply an operator to operands; FALL_BACK if the whole way has to. */
+/* Apply an operator to operands; FALL_BACK if the slow path is needed. */
 static PyObject * /* new */
 applied(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *attrs, int only_on_host, PyObject *infix)
 {

@@ -1,11 +1,13 @@
-/* Attributes of arrays that are asked for often: a part of `_native.c`.
+/* Attribute: descriptor that replaces the properties `shape` and `dtype` of arrays.
 
-   An `Attribute` stands in a class for a property, and answers for arrays on the host and on XLA; the property does the rest. */
+   It answers for arrays that are no views, on the host and on XLA, whose payloads it holds by owned
+   references.  The slow path is the Python property that it wraps (`answer_attributes` of
+   native/fast_path.py). */
 
 typedef struct {
     PyObject_HEAD
     PyObject *property;
-    int is_dtype; /* else the shape */
+    int is_dtype; /* true for `dtype`, false for `shape` */
 } Attribute;
 
 static PyObject * /* new */
@@ -97,13 +99,13 @@ attribute_dealloc(PyObject *self)
 }
 
 static PyMemberDef attribute_members[] = {
-    {"__wrapped__", Py_T_OBJECT_EX, offsetof(Attribute, property), Py_READONLY, "The property that it stands for."},
+    {"__wrapped__", Py_T_OBJECT_EX, offsetof(Attribute, property), Py_READONLY, "The property that it replaces."},
     {NULL},
 };
 
 static PyTypeObject attribute_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "npcompat._internal.native._native.Attribute",
-    .tp_doc = "A property of arrays, some of whose answers are given here.",
+    .tp_doc = "Descriptor of arrays that wraps a property.",
     .tp_basicsize = sizeof(Attribute),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
     .tp_new = attribute_new,

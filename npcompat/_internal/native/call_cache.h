@@ -1,19 +1,25 @@
-/* Calls that are remembered: a part of `_native.c`. */
+/* Call cache of public functions: calls with equal keys skip the Python function.
 
-/* A function of Python's looks at its arguments and applies an operator.  Where that depends on nothing but the classes, dtypes and
-   numbers of axes of its operands, and on its other arguments, it says so, by `remembered` in place of `apply`; calls alike are short then.
-   What has no operands depends on where new arrays are placed, too.
-   In the same way one that returns a view says by `seen` through which lens all arrays of the shape are seen. */
+   A public function checks its arguments and applies an operator.  If its choice depends only on
+   the classes, dtypes and numbers of axes of its operands, and on its other arguments, it ends with
+   `apply_cached` in place of `apply`, which reports the operator.  The caller of the function then
+   caches it with the key of the call.  The key of operators without operands includes the placement
+   of new arrays.  In the same way a function that returns a view ends with `cache_view`, and its
+   lens is cached for arrays of the same shape.
+
+   Arguments in a Call are borrowed from the running call; a CachedCall owns its references.  Python
+   code that runs in between may change the cache, so a CachedCall is copied before its use.  The
+   promise that functions make is described in dispatch/apply.py. */
 
 enum { BESIDE_OPERANDS, ON_HOST, ON_XLA };
 enum { MOST_ARGUMENTS = 12, MOST_CALLS = 8, MOST_VIEWED = 8, RARELY = 16, NO_ARRAY = -1 };
 
 typedef struct {
-    PyObject *op, *attrs;             /* an operator and its attributes; a lens and None */
-    npy_intp shape[MOST_VIEWED];      /* of what is seen through the lens */
-    PyObject *direct, *dtype; /* what computes it of arrays of NumPy's, which need not be cast, and what it returns; or NULL */
-    PyObject *names[MOST_ARGUMENTS];  /* NULL for what is given by position */
-    PyObject *values[MOST_ARGUMENTS]; /* classes in place of arrays */
+    PyObject *op, *attrs;             /* an operator and its attributes, or a lens and None */
+    npy_intp shape[MOST_VIEWED];      /* shape of the arrays that are viewed through the lens */
+    PyObject *direct, *dtype;         /* NumPy's function for host operands, and the dtype of its result; or NULL */
+    PyObject *names[MOST_ARGUMENTS];  /* keywords; NULL for positional arguments */
+    PyObject *values[MOST_ARGUMENTS]; /* argument values, with classes in place of arrays */
     int kinds[MOST_ARGUMENTS], numpy_dtypes, place, only_on_host, origins[MOST_OPERANDS];
     Py_ssize_t count, operands;
 } CachedCall;
@@ -21,33 +27,34 @@ typedef struct {
 typedef struct {
     CachedCall *found[MOST_CALLS];
     int used;
-    unsigned missed; /* calls for which there was no place: each `RARELY`th takes that of another */
+    unsigned missed; /* calls that found the cache full: each `RARELY`th of them replaces an entry */
 } CallCache;
 
-/* What a function says while it runs: which operator made its result.  Greenlets move the C stack away while a function runs, so this lies
-   on the heap, and is counted; what is said when the function is over is for nobody. */
+/* Report of a running function: the operator that made its result.  Greenlets move the C stack away
+   while a function runs, so a report lies on the heap and is counted.  Reports after the end of the
+   function (`over`) are ignored. */
 typedef struct {
     PyObject *op, *attrs, *operands, *made;
     int times, only_on_host, over;
     Py_ssize_t references;
 } Report;
 
-/* A call that is not remembered yet. */
+/* Key of a running call. */
 typedef struct {
     PyObject *names[MOST_ARGUMENTS], *values[MOST_ARGUMENTS]; /* borrowed */
     int kinds[MOST_ARGUMENTS], numpy_dtypes, place;
     Py_ssize_t count;
-    PyObject *listed; /* what lists hold, which may change */
+    PyObject *listed; /* tuple with the items of a list argument, owned */
 } Call;
 
-static PyObject *in_tuple, *in_list; /* stand in front of the arrays in one */
+static PyObject *in_tuple, *in_list; /* markers before the arrays of a tuple or list argument */
 
 #ifdef _MSC_VER
 #define PER_THREAD __declspec(thread)
 #else
 #define PER_THREAD _Thread_local
 #endif
-static PER_THREAD Report *tls_current_call; /* counted */
+static PER_THREAD Report *tls_current_call; /* a counted reference */
 
 static Report *
 report_new(void)
@@ -60,7 +67,7 @@ report_new(void)
 }
 
 static void
-report_let_go(Report *report)
+report_decref(Report *report)
 {
     if (report != NULL && --report->references == 0) {
         Py_XDECREF(report->op);
@@ -71,15 +78,15 @@ report_let_go(Report *report)
     }
 }
 
-/* The report of the function around; NULL if nobody listens. */
+/* The report of the running function; NULL if there is none, or it is over. */
 static Report *
-listening(void)
+current_report(void)
 {
     return tls_current_call == NULL || tls_current_call->over ? NULL : tls_current_call;
 }
 
-/* The dtype and the number of axes of an array or scalar with elements, and whether it is known to lie in C order, in one number; NO_ARRAY
-   for others, and errors.  What a view on XLA looks at is not computed for this. */
+/* Dtype, number of axes, and a bit for C order of an array or scalar with elements, in one number;
+   NO_ARRAY for others and for errors.  A view on XLA is not computed for this. */
 static int
 kind_of(PyObject *handle)
 {
@@ -121,7 +128,7 @@ kind_of(PyObject *handle)
     return kind;
 }
 
-/* Whether an argument means the same forever. */
+/* True for immutable arguments, which can be part of a key. */
 static int
 is_constant(PyObject *given)
 {
@@ -191,7 +198,8 @@ add_argument(Call *call, PyObject *name, PyObject *value)
     return fits && add_value(call, NULL, in_tuple);
 }
 
-/* Where new arrays go in a mode; -1 if that is not the default device, and errors. */
+/* The placement of new arrays in a mode; -1 for other devices than the default one, and for errors.
+   */
 static int
 place_of(PyObject *mode)
 {
@@ -215,7 +223,7 @@ place_of(PyObject *mode)
     return known;
 }
 
-/* What is needed to remember a call in a mode; 0 if it can't be. */
+/* Complete the key of a call; 0 if it can't be cached. */
 static int
 cacheable(Call *call, PyObject *mode)
 {
@@ -236,36 +244,38 @@ cacheable(Call *call, PyObject *mode)
     return call->place >= 0;
 }
 
-/* Tell the function around this one, which remembers it if it returns the same. */
+/* Report an operator and its result to the running function, which caches the call if it returns
+   that result. */
 static void
 note_apply(PyObject *op, PyObject *operands, PyObject *attrs, PyObject *made, int only_on_host)
 {
-    Report *report = listening();
+    Report *report = current_report();
     if (report != NULL) {
         report->times++;
         report->only_on_host = only_on_host;
-        report->references++; /* what is let go of here may run other code */
+        report->references++; /* the decrefs below may run Python code */
         Py_XSETREF(report->made, Py_NewRef(made));
         Py_XSETREF(report->op, Py_NewRef(op));
         Py_XSETREF(report->operands, Py_NewRef(operands));
         Py_XSETREF(report->attrs, Py_NewRef(attrs));
-        report_let_go(report);
+        report_decref(report);
     }
 }
 
-/* What a function of NumPy's own makes of operands on the host; FALL_BACK, also where it raises something, which the whole way explains. */
+/* Call NumPy's function on host operands; FALL_BACK also if it raises an Exception, since the slow
+   path raises the right one. */
 static PyObject * /* new */
-directly(CachedCall *memory, PyObject *const *operands)
+call_direct(CachedCall *cached, PyObject *const *operands)
 {
     PyObject *payloads[MOST_OPERANDS] = {NULL}, *made = NULL;
     Py_ssize_t i;
-    for (i = 0; i < memory->operands; i++) {
+    for (i = 0; i < cached->operands; i++) {
         if ((payloads[i] = IS_OURS(operands[i]) ? current_array(operands[i]) : Py_NewRef(operands[i])) == NULL) {
             break;
         }
     }
-    if (i == memory->operands) {
-        made = as_array(PyObject_Vectorcall(memory->direct, payloads, i, NULL));
+    if (i == cached->operands) {
+        made = as_array(PyObject_Vectorcall(cached->direct, payloads, i, NULL));
     }
     while (i > 0) {
         Py_DECREF(payloads[--i]);
@@ -276,61 +286,64 @@ directly(CachedCall *memory, PyObject *const *operands)
         }
         return NULL;
     }
-    if ((PyObject *)PyArray_DESCR((PyArrayObject *)made) != memory->dtype) {
+    if ((PyObject *)PyArray_DESCR((PyArrayObject *)made) != cached->dtype) {
         Py_DECREF(made);
         return FALL_BACK;
     }
-    return wrapped_result(memory->op, made);
+    return wrapped_result(cached->op, made);
 }
 
-/* Whether a lens is for arrays of this shape, and the array can be seen through it as every other. */
+/* True if a cached lens is for arrays of this shape, and the array is writeable. */
 static int
-is_seen(CachedCall *memory, PyObject *handle)
+lens_fits(CachedCall *cached, PyObject *handle)
 {
     PyObject *array = is_readonly(handle) ? NULL : current_array(handle);
-    int same = array != NULL && PyArray_CompareLists(PyArray_DIMS((PyArrayObject *)array), memory->shape, PyArray_NDIM((PyArrayObject *)array));
+    int same = array != NULL && PyArray_CompareLists(PyArray_DIMS((PyArrayObject *)array), cached->shape, PyArray_NDIM((PyArrayObject *)array));
     Py_XDECREF(array);
     return same;
 }
 
-/* What an operator makes of no operands, where new arrays go; FALL_BACK if there is no program. */
+/* Apply a cached operator without operands, with the placement of the key; FALL_BACK if there is no
+   program. */
 static PyObject * /* new */
-made_anew(CachedCall *memory)
+construct_cached(CachedCall *cached)
 {
     Operands none = {.count = 0};
     PyObject *made;
-    if (memory->place == ON_HOST && memory->direct != NULL && !only_programs) {
-        return directly(memory, NULL);
+    if (cached->place == ON_HOST && cached->direct != NULL && !only_programs) {
+        return call_direct(cached, NULL);
     }
-    made = run_program(memory->op, &none, memory->attrs, memory->numpy_dtypes + (memory->place == ON_HOST ? host_programs : xla_programs));
-    return made == NULL ? NULL : wrapped_result(memory->op, made);
+    made = run_program(cached->op, &none, cached->attrs, cached->numpy_dtypes + (cached->place == ON_HOST ? host_programs : xla_programs));
+    return made == NULL ? NULL : wrapped_result(cached->op, made);
 }
 
-/* What NumPy's own function makes of no operands, where new arrays are on the host. */
+/* Apply an operator without operands by NumPy's constructor, if new arrays are placed on the host.
+   */
 static PyObject * /* new */
-made_by_numpy(PyObject *op, PyObject *attrs)
+construct_by_numpy(PyObject *op, PyObject *attrs)
 {
-    PyObject *mode, *maker, *made;
+    PyObject *mode, *constructor, *made;
     int place;
     if (SLOT(op, op_numpy_constructor) == Py_None || SLOT(op, op_outputs) != one || !is_constant(attrs) || (mode = default_mode_or_null()) == NULL) {
         return FALL_BACK;
     }
     place = place_of(mode);
     Py_DECREF(mode);
-    if (place != ON_HOST || (maker = PyObject_CallObject(SLOT(op, op_numpy_constructor), attrs)) == NULL) {
+    if (place != ON_HOST || (constructor = PyObject_CallObject(SLOT(op, op_numpy_constructor), attrs)) == NULL) {
         return NULL;
     }
-    made = as_array(PyObject_CallNoArgs(maker));
-    Py_DECREF(maker);
+    made = as_array(PyObject_CallNoArgs(constructor));
+    Py_DECREF(constructor);
     return made == NULL ? NULL : wrapped_result(op, made);
 }
 
-/* Do for a call what was done for one like it.  Another thread may forget that meanwhile. */
+/* Answer a call by a cached one.  Another thread may drop that meanwhile, so a copy with owned
+   references is used. */
 static PyObject * /* new */
-done_again(CachedCall *memory, Call *call)
+call_from_cache(CachedCall *cached, Call *call)
 {
-    PyObject *operands[MOST_OPERANDS], *made = FALL_BACK, *told;
-    CachedCall held = *memory;
+    PyObject *operands[MOST_OPERANDS], *made = FALL_BACK, *operands_tuple;
+    CachedCall held = *cached;
     Py_INCREF(held.op);
     Py_INCREF(held.attrs);
     Py_XINCREF(held.direct);
@@ -339,27 +352,27 @@ done_again(CachedCall *memory, Call *call)
         operands[i] = call->values[held.origins[i]];
     }
     if (held.attrs == Py_None) {
-        made = is_seen(&held, operands[0]) ? view_through(operands[0], held.op) : FALL_BACK;
+        made = lens_fits(&held, operands[0]) ? view_through(operands[0], held.op) : FALL_BACK;
     }
     else if (held.operands == 0) {
-        made = made_anew(&held);
+        made = construct_cached(&held);
     }
     else if (held.direct != NULL && !only_programs) {
-        made = directly(&held, operands);
+        made = call_direct(&held, operands);
     }
     if (made == NULL && held.attrs != Py_None && !held.only_on_host && !PyErr_Occurred()) {
         made = applied(held.op, operands, held.operands, held.attrs, 0, NULL);
     }
-    if (made != NULL && listening() != NULL) {
-        if ((told = PyTuple_New(held.operands)) == NULL) {
+    if (made != NULL && current_report() != NULL) {
+        if ((operands_tuple = PyTuple_New(held.operands)) == NULL) {
             Py_CLEAR(made);
         }
         else {
             for (Py_ssize_t i = 0; i < held.operands; i++) {
-                PyTuple_SET_ITEM(told, i, Py_NewRef(operands[i]));
+                PyTuple_SET_ITEM(operands_tuple, i, Py_NewRef(operands[i]));
             }
-            note_apply(held.op, told, held.attrs, made, held.only_on_host);
-            Py_DECREF(told);
+            note_apply(held.op, operands_tuple, held.attrs, made, held.only_on_host);
+            Py_DECREF(operands_tuple);
         }
     }
     Py_DECREF(held.op);
@@ -370,20 +383,20 @@ done_again(CachedCall *memory, Call *call)
 }
 
 static PyObject * /* new */
-cache_lookup(CallCache *memories, Call *call)
+cache_lookup(CallCache *cache, Call *call)
 {
-    for (int at = 0; at < memories->used; at++) {
-        CachedCall *memory = memories->found[at];
-        int same = memory->count == call->count && memory->numpy_dtypes == call->numpy_dtypes && memory->place == call->place;
+    for (int at = 0; at < cache->used; at++) {
+        CachedCall *cached = cache->found[at];
+        int same = cached->count == call->count && cached->numpy_dtypes == call->numpy_dtypes && cached->place == call->place;
         for (Py_ssize_t i = 0; same && i < call->count; i++) {
             PyObject *value = call->kinds[i] == NO_ARRAY ? call->values[i] : (PyObject *)Py_TYPE(call->values[i]);
-            same = memory->names[i] == call->names[i] && memory->kinds[i] == call->kinds[i] && is_same(memory->values[i], value);
+            same = cached->names[i] == call->names[i] && cached->kinds[i] == call->kinds[i] && is_same(cached->values[i], value);
         }
         if (same) {
-            int looks = memory->attrs == Py_None;
-            PyObject *made = done_again(memory, call);
+            int looks = cached->attrs == Py_None;
+            PyObject *made = call_from_cache(cached, call);
             if (made != NULL || PyErr_Occurred() || !looks) {
-                return made; /* arrays of another shape may be seen through the next one's lens */
+                return made; /* else another entry may hold the lens for this shape */
             }
         }
     }
@@ -391,54 +404,55 @@ cache_lookup(CallCache *memories, Call *call)
 }
 
 static void
-cache_drop(CachedCall *memory)
+cache_drop(CachedCall *cached)
 {
-    if (memory != NULL) {
-        Py_XDECREF(memory->op);
-        Py_XDECREF(memory->attrs);
-        Py_XDECREF(memory->direct);
-        Py_XDECREF(memory->dtype);
-        for (Py_ssize_t i = 0; i < memory->count; i++) {
-            Py_XDECREF(memory->names[i]);
-            Py_XDECREF(memory->values[i]);
+    if (cached != NULL) {
+        Py_XDECREF(cached->op);
+        Py_XDECREF(cached->attrs);
+        Py_XDECREF(cached->direct);
+        Py_XDECREF(cached->dtype);
+        for (Py_ssize_t i = 0; i < cached->count; i++) {
+            Py_XDECREF(cached->names[i]);
+            Py_XDECREF(cached->values[i]);
         }
-        PyMem_Free(memory);
+        PyMem_Free(cached);
     }
 }
 
 static void
-forget_all(CallCache *memories)
+cache_clear(CallCache *cache)
 {
-    while (memories->used > 0) {
-        cache_drop(memories->found[--memories->used]);
+    while (cache->used > 0) {
+        cache_drop(cache->found[--cache->used]);
     }
 }
 
 static int
-visit_memories(CallCache *memories, visitproc visit, void *arg)
+cache_visit(CallCache *cache, visitproc visit, void *arg)
 {
-    for (int at = 0; at < memories->used; at++) {
-        CachedCall *memory = memories->found[at];
-        Py_VISIT(memory->op);
-        Py_VISIT(memory->attrs);
-        Py_VISIT(memory->direct);
-        for (Py_ssize_t i = 0; i < memory->count; i++) {
-            Py_VISIT(memory->values[i]);
+    for (int at = 0; at < cache->used; at++) {
+        CachedCall *cached = cache->found[at];
+        Py_VISIT(cached->op);
+        Py_VISIT(cached->attrs);
+        Py_VISIT(cached->direct);
+        for (Py_ssize_t i = 0; i < cached->count; i++) {
+            Py_VISIT(cached->values[i]);
         }
     }
     return 0;
 }
 
-/* Remember what a function has said of a call.  Each operand has to be an argument, and each array an operand, and only one. */
+/* Cache a call with the report of its function.  Each operand must be an argument, and each array
+   argument an operand. */
 static void
-remember(CallCache *memories, Call *call, Report *report)
+cache_insert(CallCache *cache, Call *call, Report *report)
 {
-    CachedCall *memory;
+    CachedCall *cached;
     PyObject *found = Py_None, *direct = NULL, *dtype = NULL, *array = NULL;
     Py_ssize_t operands = PyTuple_GET_SIZE(report->operands);
     unsigned used = 0;
     int origins[MOST_OPERANDS], axes = 0;
-    if (operands > MOST_OPERANDS || (operands == 0) != (call->place != BESIDE_OPERANDS) || (memories->used == MOST_CALLS && ++memories->missed % RARELY)) {
+    if (operands > MOST_OPERANDS || (operands == 0) != (call->place != BESIDE_OPERANDS) || (cache->used == MOST_CALLS && ++cache->missed % RARELY)) {
         return;
     }
     for (Py_ssize_t i = 0; i < operands; i++) {
@@ -468,7 +482,7 @@ remember(CallCache *memories, Call *call, Report *report)
     else if (call->place == ON_XLA) {
         PyObject *programs = programs_of(report->op, xla_programs + call->numpy_dtypes);
         if (SLOT(report->op, op_outputs) != one || PyDict_GetItem(programs, report->attrs) == NULL) {
-            return; /* it is made on the host, and placed */
+            return; /* no program on XLA: it is made on the host, and transferred */
         }
         Py_INCREF(found);
     }
@@ -484,60 +498,61 @@ remember(CallCache *memories, Call *call, Report *report)
         Py_XDECREF(found);
         return;
     }
-    if ((memory = PyMem_Calloc(1, sizeof(CachedCall))) == NULL) {
+    if ((cached = PyMem_Calloc(1, sizeof(CachedCall))) == NULL) {
         Py_DECREF(found);
         Py_XDECREF(array);
         return;
     }
     if (array != NULL) {
-        if (axes > 0) { /* an array without axes has no lengths to copy from */
-            memcpy(memory->shape, PyArray_DIMS((PyArrayObject *)array), axes * sizeof(npy_intp));
+        if (axes > 0) { /* PyArray_DIMS of a 0-d array may be NULL */
+            memcpy(cached->shape, PyArray_DIMS((PyArrayObject *)array), axes * sizeof(npy_intp));
         }
         Py_DECREF(array);
     }
-    memory->op = Py_NewRef(report->op);
-    memory->attrs = Py_NewRef(report->attrs);
-    memory->direct = Py_XNewRef(direct);
-    memory->dtype = Py_XNewRef(dtype);
+    cached->op = Py_NewRef(report->op);
+    cached->attrs = Py_NewRef(report->attrs);
+    cached->direct = Py_XNewRef(direct);
+    cached->dtype = Py_XNewRef(dtype);
     Py_DECREF(found);
-    memory->numpy_dtypes = call->numpy_dtypes;
-    memory->place = call->place;
-    memory->only_on_host = report->only_on_host;
-    memory->count = call->count;
-    memory->operands = operands;
-    memcpy(memory->origins, origins, sizeof(origins));
+    cached->numpy_dtypes = call->numpy_dtypes;
+    cached->place = call->place;
+    cached->only_on_host = report->only_on_host;
+    cached->count = call->count;
+    cached->operands = operands;
+    memcpy(cached->origins, origins, sizeof(origins));
     for (Py_ssize_t i = 0; i < call->count; i++) {
-        memory->names[i] = Py_XNewRef(call->names[i]);
-        memory->kinds[i] = call->kinds[i];
-        memory->values[i] = Py_NewRef(call->kinds[i] == NO_ARRAY ? call->values[i] : (PyObject *)Py_TYPE(call->values[i]));
+        cached->names[i] = Py_XNewRef(call->names[i]);
+        cached->kinds[i] = call->kinds[i];
+        cached->values[i] = Py_NewRef(call->kinds[i] == NO_ARRAY ? call->values[i] : (PyObject *)Py_TYPE(call->values[i]));
     }
-    if (memories->used < MOST_CALLS) {
-        memories->found[memories->used++] = memory;
+    if (cache->used < MOST_CALLS) {
+        cache->found[cache->used++] = cached;
     }
     else {
-        unsigned place = memories->missed / RARELY % MOST_CALLS;
-        CachedCall *before = memories->found[place];
-        memories->found[place] = memory;
+        unsigned place = cache->missed / RARELY % MOST_CALLS;
+        CachedCall *before = cache->found[place];
+        cache->found[place] = cached;
         cache_drop(before);
     }
 }
 
-/* Begin a call: 1 if it can be remembered, or is. */
+/* Make the key of a call; 1 if the call can be cached. */
 static int
 cache_key_init(Call *call)
 {
     PyObject *mode = default_mode_or_null();
-    int memorable;
+    int is_cacheable;
     if (mode == NULL) {
         return 0;
     }
     call->numpy_dtypes = PyTuple_GET_ITEM(mode, numpy_dtypes_at) != zero;
-    memorable = cacheable(call, mode);
+    is_cacheable = cacheable(call, mode);
     Py_DECREF(mode);
-    return memorable;
+    return is_cacheable;
 }
 
-/* Call a function, with `named` arguments in a dict, or named by a tuple of `keywords`.  What it says is for the report, or for nobody. */
+/* Call a function with keyword arguments in the dict `named` or by the tuple `keywords`; a report,
+   if given, receives what it notes. */
 static PyObject * /* new */
 call_and_observe(PyObject *function, PyObject *const *args, size_t flags, PyObject *named, PyObject *keywords, Report *report)
 {
@@ -553,13 +568,13 @@ call_and_observe(PyObject *function, PyObject *const *args, size_t flags, PyObje
     if (report != NULL) {
         report->over = 1;
     }
-    report_let_go(inner); /* the same, but where greenlets have switched */
+    report_decref(inner); /* the same as `report`, unless greenlets have switched */
     return made;
 }
 
-/* Call a function that may say that the call can be remembered, if it is not. */
+/* Call a public function through its cache. */
 static PyObject * /* new */
-called(PyObject *function, PyObject *const *args, size_t flags, PyObject *named, PyObject *keywords, CallCache *memories)
+called(PyObject *function, PyObject *const *args, size_t flags, PyObject *named, PyObject *keywords, CallCache *cache)
 {
     Call call = {.count = 0, .listed = NULL};
     Report *report = NULL;
@@ -578,7 +593,7 @@ called(PyObject *function, PyObject *const *args, size_t flags, PyObject *named,
     if (!fits || !cache_key_init(&call)) {
         made = PyErr_Occurred() ? NULL : call_and_observe(function, args, flags, named, keywords, NULL);
     }
-    else if ((made = cache_lookup(memories, &call)) == NULL && !PyErr_Occurred()) {
+    else if ((made = cache_lookup(cache, &call)) == NULL && !PyErr_Occurred()) {
         if ((report = report_new()) == NULL) {
             PyErr_NoMemory();
         }
@@ -586,11 +601,11 @@ called(PyObject *function, PyObject *const *args, size_t flags, PyObject *named,
             made = call_and_observe(function, args, flags, named, keywords, report);
         }
         if (made != NULL && report->times == 1 && made == report->made) {
-            remember(memories, &call, report);
+            cache_insert(cache, &call, report);
             note_apply(report->op, report->operands, report->attrs, made, report->only_on_host);
         }
     }
     Py_XDECREF(call.listed);
-    report_let_go(report);
+    report_decref(report);
     return made;
 }

@@ -88,7 +88,7 @@ class _Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._function(*args, **kwargs)
 
-    def _short(self, op: Any, only_on_host: bool = False) -> None:
+    def _add_fast_path(self, op: Any, only_on_host: bool = False) -> None:
         """Do nothing, as there is no fast path to set up."""
 
 

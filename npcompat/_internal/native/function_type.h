@@ -1,12 +1,15 @@
-/* Functions of a module: a part of `_native.c`. */
+/* Function: wrapper of a public function with a fast path.  `_Function` of native/fast_path.py
+   stands in for it.
 
-/* A function of Python's.  If `_short` says that a call with nothing but operands applies an operator and does no more than that, such
-   calls take the short way. */
+   `_add_fast_path(op)` promises that a call with nothing but operands only applies this operator;
+   such calls don't run the Python function.  Without an operator, calls go through the call cache.
+   Arguments are borrowed from the caller. */
+
 typedef struct {
     PyObject_HEAD
     PyObject *function, *op;
-    int only_on_host; /* what the function does besides is done by NumPy's own function on the host */
-    CallCache memories;
+    int only_on_host; /* NumPy's own function makes the same checks, on the host only */
+    CallCache cache;
 } Function;
 
 static int
@@ -29,7 +32,7 @@ function_call(Function *self, PyObject *args, PyObject *kwargs)
     }
     count = PyTuple_GET_SIZE(args);
     if (self->op == NULL) {
-        return called(self->function, &PyTuple_GET_ITEM(args, 0), count, kwargs, NULL, &self->memories);
+        return called(self->function, &PyTuple_GET_ITEM(args, 0), count, kwargs, NULL, &self->cache);
     }
     if (count == PyTuple_GET_SIZE(SLOT(self->op, op_inputs))) {
         if (kwargs == NULL) {
@@ -58,11 +61,11 @@ function_init(Function *self, PyObject *args, PyObject *kwargs)
 }
 
 static PyObject *
-function_short(Function *self, PyObject *args)
+function_add_fast_path(Function *self, PyObject *args)
 {
     PyObject *op;
     int only_on_host = 0;
-    if (!PyArg_ParseTuple(args, "O|p:_short", &op, &only_on_host) || !is_operator(op)) {
+    if (!PyArg_ParseTuple(args, "O|p:_add_fast_path", &op, &only_on_host) || !is_operator(op)) {
         return NULL;
     }
     Py_XSETREF(self->op, Py_NewRef(op));
@@ -75,7 +78,7 @@ function_traverse(Function *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->function);
     Py_VISIT(self->op);
-    return visit_memories(&self->memories, visit, arg);
+    return cache_visit(&self->cache, visit, arg);
 }
 
 static int
@@ -83,7 +86,7 @@ function_clear(Function *self)
 {
     Py_CLEAR(self->function);
     Py_CLEAR(self->op);
-    forget_all(&self->memories);
+    cache_clear(&self->cache);
     return 0;
 }
 
@@ -96,7 +99,7 @@ function_dealloc(Function *self)
 }
 
 static PyMethodDef function_methods[] = {
-    {"_short", (PyCFunction)function_short, METH_VARARGS, "Calls with nothing but operands apply an operator, and do no more than that."},
+    {"_add_fast_path", (PyCFunction)function_add_fast_path, METH_VARARGS, "Let calls with nothing but operands apply an operator."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -104,7 +107,7 @@ static PyTypeObject function_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "npcompat._internal.native._native.Function",
     .tp_basicsize = sizeof(Function),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
-    .tp_doc = "A function of Python's, of which some calls take the short way.",
+    .tp_doc = "Wrapper of a Python function with a fast path.",
     .tp_new = PyType_GenericNew,
     .tp_init = (initproc)function_init,
     .tp_call = (ternaryfunc)function_call,

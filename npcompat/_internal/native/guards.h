@@ -1,8 +1,11 @@
-/* Guards of traced functions, and the calls that are seen while a function is traced: a part of `_native.c`. */
+/* Guards of compiled functions, and the profile function that visits calls during a trace.
+
+   Guards are tuples that Python made (compile/guards.py); they and their items are borrowed.  The
+   Python of the same meaning is `_guards_hold` and `_profiled` of native/fast_path.py. */
 
 enum guard_kind { GUARD_ITEM, GUARD_SEQUENCE, GUARD_MAPPING, GUARD_ATTRIBUTE, GUARD_CHECK };
 
-/* Whether a value is the one that was there, or a plain one that equals it; -1 for errors. */
+/* True for the same object, and for an equal plain value of the same class; -1 for errors. */
 static int
 is_as_before(PyObject *now, PyObject *before)
 {
@@ -99,7 +102,8 @@ guards_hold(PyObject *Py_UNUSED(module), PyObject *guards)
     Py_RETURN_TRUE;
 }
 
-/* Calls of Python functions in this thread: those that `classify` wants, by their code, are shown to `visit` with their frame. */
+/* Profile function: at the call of a Python function whose code `classify` accepts, call `visit`
+   with the frame. */
 static int
 seen_call(PyObject *watch, PyFrameObject *frame, int what, PyObject *Py_UNUSED(argument))
 {
@@ -113,7 +117,7 @@ seen_call(PyObject *watch, PyFrameObject *frame, int what, PyObject *Py_UNUSED(a
         Py_DECREF(code);
         return -1;
     }
-    verdict = PyDict_GetItemWithError(verdicts, key); /* a tuple of the code, which lives as long, and what was said of it */
+    verdict = PyDict_GetItemWithError(verdicts, key); /* a pair of the code, which it keeps alive, and the answer of `classify` */
     if (verdict == NULL && !PyErr_Occurred()) {
         PyObject *wanted = PyObject_CallOneArg(PyTuple_GET_ITEM(watch, 1), code), *pair = wanted == NULL ? NULL : PyTuple_Pack(2, code, wanted);
         if (pair != NULL && PyDict_SetItem(verdicts, key, pair) == 0) {
@@ -135,7 +139,8 @@ seen_call(PyObject *watch, PyFrameObject *frame, int what, PyObject *Py_UNUSED(a
     return failed ? -1 : 0;
 }
 
-/* Call a function, and see the calls within; whoever else profiles this thread sees none of them. */
+/* Call a function with the profile function set; another profiler of this thread is suspended
+   meanwhile. */
 static PyObject *
 profiled(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {

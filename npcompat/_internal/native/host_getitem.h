@@ -1,4 +1,7 @@
-/* Elements and views: a part of `_native.c`. */
+/* `a[key]` on the host: elements, views, and copies by positions and masks.
+
+   The key is borrowed from the caller; the NumPy array of the handle is owned while NumPy reads
+   it.  The slow path is `get` of indexing/host.py. */
 
 static int
 is_fixed_part(PyObject *key)
@@ -11,7 +14,7 @@ is_fixed_part(PyObject *key)
     return PyLong_CheckExact(key) || key == Py_None || key == Py_Ellipsis;
 }
 
-/* Whether a key is basic, and nothing in it can change later. */
+/* True for a basic key of ints, slices, newaxis and an ellipsis, which can't change later. */
 static int
 is_fixed(PyObject *key)
 {
@@ -26,7 +29,8 @@ is_fixed(PyObject *key)
     return 1;
 }
 
-/* A part of a key that is an array or scalar of ours, as NumPy takes it: positions, a mask, or an int; FALL_BACK for others. */
+/* An array or scalar of npcompat's in a key, converted for NumPy to positions, a mask, or an int;
+   FALL_BACK for others. */
 static PyObject * /* new */
 numpys_part(PyObject *key)
 {
@@ -50,8 +54,8 @@ numpys_part(PyObject *key)
     return found;
 }
 
-/* A key as NumPy takes it, and whether it is basic; FALL_BACK if there is anything in it but what `is_fixed_part` knows, and arrays and
-   scalars of ours. */
+/* A key converted for NumPy, and `basic` if it is; FALL_BACK for items that are neither basic nor
+   arrays of npcompat's. */
 static PyObject * /* new */
 numpys_key(PyObject *key, int *basic)
 {
@@ -84,7 +88,7 @@ numpys_key(PyObject *key, int *basic)
     return parts;
 }
 
-/* Where the element lies that a key of ints names; NULL, and no error, if it names none. */
+/* The address of the element that a key of ints names; NULL without an error for other keys. */
 static char *
 element_at(PyArrayObject *array, PyObject *key)
 {
@@ -131,7 +135,7 @@ scalar_at(PyArrayObject *array, const char *place)
     return new_handle(scalar_, made);
 }
 
-/* What is rare about a handle, made at first use. */
+/* The rare attributes (`Extra`) of a handle, made at first use. */
 static PyObject * /* borrowed */
 rare_of(PyObject *handle)
 {
@@ -145,7 +149,7 @@ rare_of(PyObject *handle)
     return SLOT(handle, array__extra);
 }
 
-/* A view through a lens, which is kept. */
+/* A view of a handle through a lens; FALL_BACK if the chain of views would be too deep. */
 static PyObject * /* new */
 view_through(PyObject *handle, PyObject *lens)
 {
@@ -191,7 +195,7 @@ view_of(PyObject *handle, PyArrayObject *array, PyObject *key)
     return made;
 }
 
-/* `handle[key]`: an element, a view, or the copy that positions and masks make. */
+/* `handle[key]` on the host: an element, a view, or a copy by positions or masks. */
 static PyObject * /* new */
 part_of(PyObject *handle, PyObject *given)
 {

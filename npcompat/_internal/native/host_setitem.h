@@ -1,6 +1,11 @@
-/* Writing: a part of `_native.c`. */
+/* Writes on the host: `a[key] = new`, `a += b` and `out=`.
 
-/* The buffer of a handle on the host, to be written: FALL_BACK if anybody else holds it.  Once it is written, `is_written` has to be told. */
+   A buffer is written only if reference counts prove that nothing else holds it; no reference to it
+   may be taken before that check.  The slow path is `put` of indexing/host.py, and `buffer` of
+   dispatch/writes.py. */
+
+/* The buffer of a handle on the host, to be written; FALL_BACK if it is shared.  After the write
+   call `is_written`. */
 static PyObject * /* new */
 own_buffer(PyObject *handle)
 {
@@ -23,7 +28,7 @@ own_buffer(PyObject *handle)
     return view == Py_None ? Py_NewRef(payload) : current_array(handle);
 }
 
-/* What was recorded of the values is no longer true. */
+/* Drop the node of a value that was overwritten, or restore the leaf of a variable. */
 static void
 is_written(PyObject *handle)
 {
@@ -39,7 +44,8 @@ is_number(PyObject *object)
     return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object) || PyComplex_CheckExact(object);
 }
 
-/* What is written, as NumPy takes it; FALL_BACK for what is on XLA.  To be asked when `own_buffer` has looked who holds what. */
+/* An assigned value, converted for NumPy; FALL_BACK for arrays on XLA.  Call it after `own_buffer`,
+   because it takes a reference, which raises the count. */
 static PyObject * /* new */
 as_numpys(PyObject *object)
 {
@@ -50,14 +56,14 @@ as_numpys(PyObject *object)
     if ((array = current_array(object)) == NULL || !IS(object, scalar_)) {
         return array;
     }
-    found = as_numpys_scalar(array); /* which NumPy checks, where it casts arrays */
+    found = as_numpys_scalar(array); /* NumPy checks that a scalar fits the dtype; arrays are only cast */
     Py_DECREF(array);
     return found;
 }
 
 #define ERROR_OR_FALL_BACK (PyErr_Occurred() ? -1 : 0)
 
-/* Whether a handle's elements are on the host, of a dtype of NumPy's own that devices have. */
+/* True if a handle's elements are on the host, and of a common dtype (`is_common`). */
 static int
 is_common_on_host(PyObject *handle)
 {
@@ -67,7 +73,7 @@ is_common_on_host(PyObject *handle)
     return common;
 }
 
-/* `handle[key] = new`; 1 if it is done, 0 if it is not short, -1 for an error. */
+/* `handle[key] = new`; 1 if it is done, 0 if the slow path is needed, -1 for an error. */
 static int
 written(PyObject *handle, PyObject *given, PyObject *new)
 {
@@ -79,7 +85,7 @@ written(PyObject *handle, PyObject *given, PyObject *new)
     if (IS_OURS(new) && SLOT(new, array__view) != Py_None) {
         PyObject *view = SLOT(new, array__view), *lens = SLOT(view, view_lens);
         if (SLOT(view, view_parent) == handle && IS(lens, key_lens_) && SLOT(lens, key_lens_key) == given) {
-            return 1; /* `a[key] += x` ends with `a[key] = that view`, which is already written */
+            return 1; /* the last step of `a[key] += x`, which has written the view already */
         }
     }
     if (!is_common_on_host(handle) || (IS_OURS(new) && !is_common_on_host(new)) || PyErr_Occurred() ||
@@ -101,7 +107,7 @@ written(PyObject *handle, PyObject *given, PyObject *new)
     return failure < 0 ? -1 : 1;
 }
 
-/* `handle += other` and its siblings by NumPy's own function; as above. */
+/* `handle += other` and its siblings by NumPy's own function; returns as `written`. */
 static int
 changed_in_place(PyObject *op, PyObject *handle, PyObject *other)
 {
@@ -128,7 +134,7 @@ changed_in_place(PyObject *op, PyObject *handle, PyObject *other)
     return 1;
 }
 
-/* `function(*operands, out=target)` by NumPy's own function; as above. */
+/* `function(*operands, out=target)` by NumPy's own function; returns as `written`. */
 static int
 written_into(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *out)
 {

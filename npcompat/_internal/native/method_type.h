@@ -1,15 +1,16 @@
-/* Methods: a part of `_native.c`. */
+/* Method: special methods of arrays with a fast path.  `fast_path.method` in Python makes them;
+   `slow_path` is the Python function that runs after FALL_BACK.  Arguments are borrowed from the
+   caller. */
 
 enum kind { UNARY, BINARY, REFLECTED, IN_PLACE, GET, SET, CALL, CONVERT, COPY };
 
-/* A special method of arrays: `whole` is what it does, as a function of Python's. */
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
-    PyObject *whole, *op, *infix, *exponents;
+    PyObject *slow_path, *op, *infix, *exponents;
     enum kind kind;
     int only_on_host, elides;
-    CallCache memories;
+    CallCache cache;
 } Method;
 
 static PyObject * /* new */
@@ -19,7 +20,7 @@ by_operator(Method *self, PyObject *const *args, Py_ssize_t count)
     return made != NULL || PyErr_Occurred() ? made : applied(self->op, args, count, no_attrs, self->only_on_host, self->infix);
 }
 
-/* The number of an array's dtype, if it is one that devices have; -1 for others. */
+/* The type number of an array's dtype, if that is common (`is_common`); -1 for others. */
 static int
 common_number(PyObject *handle)
 {
@@ -43,7 +44,8 @@ common_number(PyObject *handle)
     return number;
 }
 
-/* `x ** number` where another operator does that, for the dtypes from a number on; FALL_BACK for other exponents. */
+/* `x ** number` for exponents with an operator of their own, such as a square, for dtypes from a
+   type number on; FALL_BACK for other exponents. */
 static PyObject * /* new */
 by_exponent(Method *self, PyObject *const *args)
 {
@@ -73,7 +75,7 @@ method_call(Method *self, PyObject *const *args, size_t flags, PyObject *keyword
     Py_ssize_t count = PyVectorcall_NARGS(flags);
     int done = 0;
     if (self->kind == CALL) {
-        return called(self->whole, args, flags, NULL, keywords, &self->memories);
+        return called(self->slow_path, args, flags, NULL, keywords, &self->cache);
     }
     if (connected && keywords == NULL && count > 0 && IS_OURS(args[0])) {
         switch (self->kind) {
@@ -104,7 +106,7 @@ method_call(Method *self, PyObject *const *args, size_t flags, PyObject *keyword
             done = count != 3 ? 0 : is_on_xla(args[0]) ? written_on_xla(args[0], args[1], args[2]) : written(args[0], args[1], args[2]);
             made = done > 0 ? Py_NewRef(Py_None) : NULL;
             break;
-        case CONVERT: /* `float(x)`: by NumPy's array */
+        case CONVERT: /* `float(x)`: convert the NumPy array */
             if (count == 1 && mode_is_default() && (array = current_array(args[0])) != NULL) {
                 made = PyObject_CallOneArg(self->infix, array);
                 Py_DECREF(array);
@@ -126,19 +128,19 @@ method_call(Method *self, PyObject *const *args, size_t flags, PyObject *keyword
             return made;
         }
     }
-    return PyObject_Vectorcall(self->whole, args, flags, keywords);
+    return PyObject_Vectorcall(self->slow_path, args, flags, keywords);
 }
 
 static PyObject *
 method_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"kind", "whole", "op", "infix", "only_on_host", "elides", "exponents", NULL};
+    static char *names[] = {"kind", "slow_path", "op", "infix", "only_on_host", "elides", "exponents", NULL};
     static const char *const kinds[] = {"unary", "binary", "reflected", "in place", "get", "set", "call", "convert", "copy"};
     const char *kind;
-    PyObject *whole, *op = Py_None, *infix = NULL, *exponents = NULL;
+    PyObject *slow_path, *op = Py_None, *infix = NULL, *exponents = NULL;
     int only_on_host = 0, elides = 0, chosen = 0;
     Method *self;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "sO|OOppO!:Method", names, &kind, &whole, &op, &infix, &only_on_host, &elides, &PyTuple_Type,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "sO|OOppO!:Method", names, &kind, &slow_path, &op, &infix, &only_on_host, &elides, &PyTuple_Type,
                                      &exponents)) {
         return NULL;
     }
@@ -153,7 +155,7 @@ method_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     }
     if ((self = (Method *)type->tp_alloc(type, 0)) != NULL) {
         self->vectorcall = (vectorcallfunc)method_call;
-        self->whole = Py_NewRef(whole);
+        self->slow_path = Py_NewRef(slow_path);
         self->op = Py_NewRef(op);
         self->infix = infix == Py_None ? NULL : Py_XNewRef(infix);
         self->exponents = Py_XNewRef(exponents);
@@ -176,7 +178,7 @@ method_getattr(PyObject *self, PyObject *name)
     PyObject *found = PyObject_GenericGetAttr(self, name);
     if (found == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
         PyErr_Clear();
-        found = PyObject_GetAttr(((Method *)self)->whole, name);
+        found = PyObject_GetAttr(((Method *)self)->slow_path, name);
     }
     return found;
 }
@@ -184,33 +186,33 @@ method_getattr(PyObject *self, PyObject *name)
 static PyObject *
 method_doc(Method *self, void *Py_UNUSED(closure))
 {
-    return PyObject_GetAttrString(self->whole, "__doc__");
+    return PyObject_GetAttrString(self->slow_path, "__doc__");
 }
 
 static PyObject *
 method_repr(Method *self)
 {
-    return PyObject_Repr(self->whole);
+    return PyObject_Repr(self->slow_path);
 }
 
 static int
 method_traverse(Method *self, visitproc visit, void *arg)
 {
-    Py_VISIT(self->whole);
+    Py_VISIT(self->slow_path);
     Py_VISIT(self->op);
     Py_VISIT(self->infix);
     Py_VISIT(self->exponents);
-    return visit_memories(&self->memories, visit, arg);
+    return cache_visit(&self->cache, visit, arg);
 }
 
 static int
 method_clear(Method *self)
 {
-    Py_CLEAR(self->whole);
+    Py_CLEAR(self->slow_path);
     Py_CLEAR(self->op);
     Py_CLEAR(self->infix);
     Py_CLEAR(self->exponents);
-    forget_all(&self->memories);
+    cache_clear(&self->cache);
     return 0;
 }
 
@@ -223,7 +225,7 @@ method_dealloc(Method *self)
 }
 
 static PyMemberDef method_members[] = {
-    {"__wrapped__", Py_T_OBJECT_EX, offsetof(Method, whole), Py_READONLY, "What the method does."},
+    {"__wrapped__", Py_T_OBJECT_EX, offsetof(Method, slow_path), Py_READONLY, "The slow path, a Python function."},
     {NULL},
 };
 

@@ -1,13 +1,18 @@
-/* What is known of the Python modules: a part of `_native.c`. */
+/* State of the module: the objects that `connect` hands over, and the offsets of their classes'
+   slots.
+
+   Objects in static variables are owned references, for the life of the process; SLOT reads
+   borrowed ones.  `wiring.py` lists what is handed over. */
 
 enum {
-    DEEPEST_VIEW = 32,   /* views that Python makes shorter from here on: `DEEPEST` of lens.py */
-    DEEPEST_CHAIN = 256, /* lenses in a chain, also where it can't be made shorter */
+    DEEPEST_VIEW = 32,   /* depth above which Python shortens a chain of views: `DEEPEST` of indexing/lens.py */
+    DEEPEST_CHAIN = 256, /* maximum depth of a chain here, even if it can't be shortened */
     MOST_OPERANDS = 8,
-    EXTENDED = 256 /* numbers of dtypes from here on are not NumPy's own */
+    EXTENDED = 256 /* first type number of dtypes that are not NumPy's own */
 };
 
-/* Classes, a ContextVar and the list with its default, functions, the list of contexts that compilations entered. */
+/* Objects that `connect` takes: classes, the ContextVar of modes and the list with its default,
+   functions, constants. */
 #define CONNECTIONS(DO)                                                                                                     \
     DO(array) DO(scalar) DO(value) DO(view) DO(extra) DO(key_lens) DO(op) DO(xla_array) DO(mode_variable) DO(default_mode)  \
     DO(slow_path) DO(read) DO(raise_failed) DO(on_devices) DO(xla_scalar) DO(x64_scopes) DO(exit_x64_scope) DO(keep) DO(clock) DO(call_errors)     \
@@ -24,7 +29,7 @@ static struct {
     PyObject **place;
 } const connections[] = {CONNECTIONS(ENTRY){NULL, NULL}};
 
-/* Slots of Python classes: where they lie in an instance. */
+/* Slots of Python classes, whose offsets are kept in variables `class_slot`. */
 #define SLOTS(DO)                                                                                                           \
     DO(array, _value) DO(array, _view) DO(array, _extra) DO(value, payload) DO(value, node) DO(value, index)                \
     DO(view, cached) DO(view, depth) DO(view, lens) DO(view, parent) DO(view, root) DO(view, version)                       \
@@ -32,7 +37,7 @@ static struct {
     DO(extra, layout) DO(extra, grad_handle) DO(op, differentiable) DO(node, op) DO(node, attrs) DO(node, inputs) DO(node, mask)                   \
     DO(node, pullback) DO(node, outputs) DO(node, sequence)                                                                                                       \
     DO(state, recomputable) DO(state, given) DO(state, handles) DO(state, payloads) DO(state, places) DO(state, read_only)           \
-    DO(state, unmade) DO(state, values) DO(state, version) DO(traced, alone) DO(traced, key) DO(traced, numpy_dtypes)        \
+    DO(state, lazy_values) DO(state, values) DO(state, version) DO(traced, alone) DO(traced, key) DO(traced, numpy_dtypes)        \
     DO(traced, op) DO(traced, programs) DO(traced, pure) DO(traced, state) DO(traced, training)                              \
     DO(lens, attrs) DO(lens, get) DO(lens, look) DO(lens, operands) DO(lens, put)                                           \
     DO(op, ufunc) DO(op, outputs) DO(op, scalars) DO(op, prefers_xla) DO(op, programs) DO(op, rule) DO(op, inputs) DO(op, numpy_constructor) \
@@ -52,13 +57,14 @@ static struct {
 
 static int connected;
 static Py_ssize_t is_default_at, only_recording_at, training_at, numpy_dtypes_at, device_at; /* fields of modes */
-/* Where the tables of the backends begin in `ProgramCache.direct`; the first is of our policy of dtypes, the second of NumPy's. */
+/* Positions of the first table of each kind in `ProgramCache.direct`, for the default dtype policy;
+   NumPy's is the next. */
 static Py_ssize_t xla_programs, host_programs, donating_programs;
-static int binary_op;                        /* the number of the instruction */
-static int only_programs;                    /* a policy of precision holds, of which NumPy's own functions know nothing */
+static int binary_op;                        /* opcode of BINARY_OP */
+static int only_programs;                    /* an autocast policy is in force, which NumPy's own functions would ignore */
 static PyObject *zero, *one, *no_attrs, *out_keyword;
 static PyObject *default_device_name, *device_name;
 static PyObject *out_name, *dtype_name, *aval_name, *shape_name, *payload_name, *on_host_name, *is_default_name, *only_recording_name, *training_name, *numpy_dtypes_name;
 static PyObject *acquire_name, *release_name;
 
-#define FALL_BACK NULL /* and no error is set */
+#define FALL_BACK NULL /* the slow path is needed; no error is set */

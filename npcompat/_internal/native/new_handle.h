@@ -1,4 +1,7 @@
-/* Making: a part of `_native.c`. */
+/* New values and handles, allocated without a call of Python.
+
+   Functions steal the payload that they wrap, also if they fail; the GIL is held.  The slow path is
+   `wrap_result` of dispatch/handles.py. */
 
 static PyObject * /* new */
 new_instance(PyObject *type)
@@ -37,7 +40,8 @@ new_handle(PyObject *type, PyObject *payload)
     return handle;
 }
 
-/* A result of an operator as users see it: a scalar where NumPy returns one; objects, strings and dates are NumPy's own. */
+/* A handle for a result of an operator: a scalar where NumPy returns one; objects, strings and
+   dates unchanged. */
 static PyObject * /* new; steals the payload */
 wrapped_result(PyObject *op, PyObject *payload)
 {

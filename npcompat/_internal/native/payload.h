@@ -1,6 +1,10 @@
-/* Reading: a part of `_native.c`. */
+/* Reading: the mode, and payloads of handles.  The slow path is `read` and `current_array` of
+   dispatch/handles.py.
 
-/* The mode, where operators are executed; and whether they are recorded.  FALL_BACK if anything else happens. */
+   The GIL is held, but calls of NumPy and Python may release it; objects that are used after such a
+   call are owned references here. */
+
+/* The mode if operators are only executed, or only recorded (`records`); FALL_BACK for others. */
 static PyObject * /* new */
 executing_mode(int *records)
 {
@@ -40,7 +44,8 @@ mode_is_default(void)
 
 #define IS(object, class) ((PyObject *)Py_TYPE(object) == class)
 
-/* Whether an object is an array or scalar of ours whose slots are filled: `object.__new__(ndarray)` leaves them unset. */
+/* True for npcompat's own arrays and scalars with filled slots; `object.__new__(ndarray)` leaves
+   them NULL. */
 static inline int
 is_ours(PyObject *object)
 {
@@ -63,10 +68,10 @@ payload_of(PyObject *value)
     if (IS(value, value_)) {
         return Py_NewRef(SLOT(value, value_payload));
     }
-    return PyObject_GetAttr(value, payload_name); /* lent, or kept by a compiled program */
+    return PyObject_GetAttr(value, payload_name); /* borrowed, retained by a program, or lazy */
 }
 
-/* The same, to be looked at now and not kept: memory that is lent is not copied. */
+/* The payload, to be used at once and not kept: a borrowed buffer is not copied. */
 static PyObject * /* new */
 payload_now(PyObject *value)
 {
@@ -79,8 +84,8 @@ payload_now(PyObject *value)
     return PyObject_GetAttr(value, payload_name);
 }
 
-/* A handle on the host as a NumPy array that sees later writes; FALL_BACK if it is elsewhere, or looks through more lenses than Python
-   leaves in a chain. */
+/* The live NumPy array of a handle on the host; FALL_BACK for other payloads, and for chains of
+   more than DEEPEST_CHAIN views. */
 static PyObject * /* new */
 current_array(PyObject *handle)
 {
@@ -117,7 +122,7 @@ current_array(PyObject *handle)
 
 static PyObject *read_on_xla(PyObject *handle);
 
-/* The payload of an array or scalar, wherever it is. */
+/* The payload of an array or scalar on any backend; computes that of a view. */
 static PyObject * /* new */
 payload_read(PyObject *handle)
 {
@@ -143,7 +148,8 @@ is_readonly(PyObject *handle)
     return rare != Py_None && SLOT(rare, extra_readonly) != Py_False;
 }
 
-/* Whether a dtype is one of those of NumPy's own that devices have: numbers of up to 64 bits, with their bytes in order. */
+/* True for NumPy's own dtypes that devices have, too: numbers of up to 64 bits in native byte
+   order. */
 static int
 is_common(PyArray_Descr *dtype)
 {

@@ -1,17 +1,20 @@
-/* What compiled programs keep: a part of `_native.c`.
+/* Reruns of compiled programs on their retained outputs.  The slow path is `Program.rerun` of
+   compile/program.py.
 
-   Between two runs everything here has left the processor's caches, and each object is a wait for memory; so those of a kind are asked for
-   together, and looked at when they are there. */
+   Between two runs all handles, values and payloads have left the processor's caches, and each
+   access waits for memory.  So objects of one kind are prefetched together, before any is read.
+   Gathered payloads are borrowed until they are all found; nothing that may run other threads may
+   come between. */
 
 #if defined(__GNUC__)
-#define ASK_FOR(object) __builtin_prefetch(object)
+#define PREFETCH(object) __builtin_prefetch(object)
 #else
-#define ASK_FOR(object) ((void)(object))
+#define PREFETCH(object) ((void)(object))
 #endif
 
-enum { OF_VALUE = 2, OF_PAYLOAD = 1 }; /* references: of a value from the state and a handle, of a payload from the state */
+enum { OF_VALUE = 2, OF_PAYLOAD = 1 }; /* counts of an unshared value (held by state and handle), and of its payload (by state) */
 
-/* Whether handles hold their values, which nobody else does. */
+/* True if each handle holds its value, and nothing but the list and the handle does. */
 static int
 values_unshared(PyObject *handles, PyObject *values)
 {
@@ -25,14 +28,15 @@ values_unshared(PyObject *handles, PyObject *values)
 }
 
 static void
-ask_for_all(PyObject *list)
+prefetch_all(PyObject *list)
 {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
-        ASK_FOR(PyList_GET_ITEM(list, i));
+        PREFETCH(PyList_GET_ITEM(list, i));
     }
 }
 
-/* Whether an argument is an array in C order, neither a view nor a variable, which may be written: `_is_plain` of jit.py. */
+/* True for a writeable array in C order that is neither a view nor a variable: `is_plain` of
+   compile/program.py. */
 static int
 is_plain_array(PyObject *argument)
 {
@@ -45,7 +49,8 @@ is_plain_array(PyObject *argument)
                                SLOT(rare, extra_grad_handle) == Py_None && SLOT(rare, extra_layout) == Py_None);
 }
 
-/* The payloads of arguments on XLA of these types, which are the same objects wherever one program made the arrays. */
+/* Gather the payloads of arguments on XLA with these avals, compared by identity; 0 if one
+   differs.  Arrays that one program made share their aval. */
 static int
 gather_inputs(PyObject *args, PyObject *types, PyObject **payloads)
 {
@@ -65,25 +70,26 @@ gather_inputs(PyObject *args, PyObject *types, PyObject **payloads)
     return 1;
 }
 
-/* What a program reads outside, if each handle holds its value still and all is on XLA: `State.operands`. */
+/* Gather the captured operands of a program, if its retained outputs are current:
+   `RetainedOutputs.operands`. */
 static int
 gather_state(PyObject *state, PyObject **found)
 {
     PyObject *payloads = SLOT(state, state_payloads), *places = SLOT(state, state_places), *read_only = SLOT(state, state_read_only);
-    PyObject *unmade = SLOT(state, state_unmade);
+    PyObject *lazy_values = SLOT(state, state_lazy_values);
     Py_ssize_t kept = PyList_GET_SIZE(payloads), given = PyLong_AsSsize_t(SLOT(state, state_given));
-    ask_for_all(SLOT(state, state_handles));
-    ask_for_all(SLOT(state, state_values));
-    ask_for_all(payloads);
-    ask_for_all(SLOT(state, state_recomputable));
-    ask_for_all(unmade);
-    ask_for_all(read_only);
-    if (!values_unshared(SLOT(state, state_handles), SLOT(state, state_values)) || !values_unshared(SLOT(state, state_recomputable), unmade)) {
+    prefetch_all(SLOT(state, state_handles));
+    prefetch_all(SLOT(state, state_values));
+    prefetch_all(payloads);
+    prefetch_all(SLOT(state, state_recomputable));
+    prefetch_all(lazy_values);
+    prefetch_all(read_only);
+    if (!values_unshared(SLOT(state, state_handles), SLOT(state, state_values)) || !values_unshared(SLOT(state, state_recomputable), lazy_values)) {
         return 0;
     }
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(unmade); i++) {
-        if (IS(PyList_GET_ITEM(unmade, i), value_)) {
-            return 0; /* it has been made */
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(lazy_values); i++) {
+        if (IS(PyList_GET_ITEM(lazy_values, i), value_)) {
+            return 0; /* the lazy value has been made */
         }
     }
     for (Py_ssize_t i = 0; i < kept; i++) {
@@ -105,7 +111,8 @@ gather_state(PyObject *state, PyObject **found)
     return 1;
 }
 
-/* Keep what a program wrote, and return the array or scalar it made besides: `_Program.finished` where nothing else is left to do. */
+/* Retain the written outputs of a program, and return its one array or scalar: `Program.finished`
+   for such programs. */
 static PyObject * /* new; steals the results */
 retain_outputs(PyObject *kind, PyObject *state, PyObject *results)
 {
@@ -128,10 +135,11 @@ retain_outputs(PyObject *kind, PyObject *state, PyObject *results)
     return made;
 }
 
-/* Run a traced program again, on arguments such as those of an earlier call; FALL_BACK if anything else has to be looked at.  It makes
-   one array or scalar, or a tuple of the program's results, which are to be kept and put together. */
+/* Run a traced program on arguments with the avals of an earlier call; FALL_BACK if the slow path
+   is needed.  Returns the function's result if that is one array or scalar and nothing is left to
+   do, else the tuple of the program's results. */
 static PyObject * /* new */
-run_again(PyObject *traced, PyObject *args, PyObject *types)
+try_fast_rerun(PyObject *traced, PyObject *args, PyObject *types)
 {
     PyObject *mode, *state = SLOT(traced, traced_state), *program, *kind, *found = FALL_BACK, **payloads, *results;
     Py_ssize_t given = PyTuple_GET_SIZE(args), reads, count;
@@ -152,7 +160,7 @@ run_again(PyObject *traced, PyObject *args, PyObject *types)
     if ((payloads = PyMem_New(PyObject *, count)) == NULL) {
         return PyErr_NoMemory();
     }
-    Py_INCREF(state); /* while XLA runs, other threads may replace what the program holds */
+    Py_INCREF(state); /* while XLA runs, other threads may replace the program's state */
     Py_INCREF(program);
     if ((is_pure || gather_state(state, payloads)) && gather_inputs(args, types, payloads + reads)) {
         for (Py_ssize_t i = 0; i < count; i++) {

@@ -1,31 +1,33 @@
-/* Memory of arrays that others look into: a part of `_native.c`.
+/* Shared memory: exports of arrays by the buffer protocol and to NumPy.
 
-   `Buffered` is a base class of arrays with the buffer protocol, which Python classes have from 3.12 on only.  What it hands out is the
-   memory of a NumPy array that `export` of borrowed_buffers.py makes; the most frequent of these, that of a whole array on the host, is
-   made here. */
+   `Buffered` is a base class of arrays with the buffer protocol, which Python classes lack before
+   3.12.  It exports the memory of the NumPy array that `export` of dispatch/borrowed_buffers.py
+   makes.  The most frequent export, of a whole unshared array on the host, is made here; reference
+   counts prove that it is unshared. */
 
-/* The base of a NumPy array over the memory of an array; when it goes, the memory is taken back. */
+/* Base object of an exported NumPy array; when it is freed, the memory is taken back. */
 typedef struct {
     PyObject_HEAD
     PyObject *root, *value;
 } Export;
 
-/* The array has its memory for itself again, if nobody else looks into it: what `take_back` of borrowed_buffers.py does. */
+/* End a borrowing: after the last one the array owns its buffer again, as `take_back` of
+   dispatch/borrowed_buffers.py. */
 static PyObject * /* new */
-taken_back(PyObject *root, PyObject *lent)
+take_back(PyObject *root, PyObject *borrowed)
 {
     PyObject *value, *version, *rare = SLOT(root, array__extra);
-    if (SLOT(lent, borrowed_value_users) != one || SLOT(lent, borrowed_value_escaped) != Py_False || SLOT(root, array__value) != lent ||
+    if (SLOT(borrowed, borrowed_value_users) != one || SLOT(borrowed, borrowed_value_escaped) != Py_False || SLOT(root, array__value) != borrowed ||
         rare == Py_None) {
-        return PyObject_CallFunctionObjArgs(take_back_, root, lent, NULL);
+        return PyObject_CallFunctionObjArgs(take_back_, root, borrowed, NULL);
     }
-    if ((version = PyIter_Next(clock_)) == NULL || (value = new_value(Py_NewRef(SLOT(lent, borrowed_value_buffer)))) == NULL) {
+    if ((version = PyIter_Next(clock_)) == NULL || (value = new_value(Py_NewRef(SLOT(borrowed, borrowed_value_buffer)))) == NULL) {
         Py_XDECREF(version);
         return NULL;
     }
-    Py_SETREF(SLOT(value, value_node), Py_NewRef(SLOT(lent, value_node)));
+    Py_SETREF(SLOT(value, value_node), Py_NewRef(SLOT(borrowed, value_node)));
     Py_SETREF(SLOT(rare, extra_version), version);
-    Py_SETREF(SLOT(lent, borrowed_value_users), Py_NewRef(zero));
+    Py_SETREF(SLOT(borrowed, borrowed_value_users), Py_NewRef(zero));
     Py_SETREF(SLOT(root, array__value), value);
     Py_RETURN_NONE;
 }
@@ -38,7 +40,7 @@ export_dealloc(PyObject *self)
     PyObject_GC_UnTrack(self);
     if (export->root != NULL) {
         PyErr_Fetch(&kind, &error, &trace);
-        done = taken_back(export->root, export->value);
+        done = take_back(export->root, export->value);
         if (done == NULL) {
             PyErr_WriteUnraisable(self);
         }
@@ -68,9 +70,9 @@ static PyTypeObject export_type = {
     .tp_traverse = export_traverse,
 };
 
-/* The value of a handle whose memory is lent from now on. */
+/* A new BorrowedValue over a buffer, with one user. */
 static PyObject * /* new */
-lent_value(PyObject *buffer)
+new_borrowed_value(PyObject *buffer)
 {
     PyObject *value = new_instance(borrowed_value_);
     if (value != NULL) {
@@ -96,7 +98,7 @@ has_extra(PyObject *handle)
     return 1;
 }
 
-/* The memory of a whole array that owns it and that nobody else holds: FALL_BACK where anything else has to be looked at. */
+/* Export the memory of a whole array that owns it and does not share it; FALL_BACK for others. */
 static PyObject * /* new */
 exported(PyObject *handle)
 {
@@ -112,7 +114,7 @@ exported(PyObject *handle)
     }
     buffer = SLOT(value, value_payload);
     if (!IS_NDARRAY(buffer) || PyArray_BASE((PyArrayObject *)buffer) != NULL || Py_REFCNT(value) != 1 || Py_REFCNT(buffer) != 1 ||
-        !is_common(PyArray_DESCR((PyArrayObject *)buffer)) || !has_extra(handle) || (value = lent_value(buffer)) == NULL) {
+        !is_common(PyArray_DESCR((PyArrayObject *)buffer)) || !has_extra(handle) || (value = new_borrowed_value(buffer)) == NULL) {
         return FALL_BACK;
     }
     if ((export = PyObject_GC_New(Export, &export_type)) == NULL) {
@@ -134,13 +136,13 @@ exported(PyObject *handle)
     export->value = Py_NewRef(value);
     PyObject_GC_Track((PyObject *)export);
     Py_SETREF(SLOT(handle, array__value), value);
-    if (PyArray_SetBaseObject((PyArrayObject *)made, (PyObject *)export) < 0) { /* which has taken the reference */
+    if (PyArray_SetBaseObject((PyArrayObject *)made, (PyObject *)export) < 0) { /* it steals the reference, even then */
         Py_CLEAR(made);
     }
     return made;
 }
 
-/* The memory of an array, of whatever kind. */
+/* Export the memory of any array, by the slow path if necessary. */
 static PyObject * /* new */
 memory_of(PyObject *handle)
 {
@@ -163,12 +165,12 @@ get_buffer(PyObject *handle, Py_buffer *view, int flags)
     if (made == NULL) {
         return -1;
     }
-    if (TYPE_NUMBER(made) == NPY_VOID) { /* NumPy itself does not read all formats that it writes of these */
+    if (TYPE_NUMBER(made) == NPY_VOID) { /* NumPy writes formats of records that it can't read itself */
         Py_DECREF(made);
         PyErr_SetString(PyExc_BufferError, "an array of records has no buffer that everybody can read; use numpy.asarray");
         return -1;
     }
-    failed = PyObject_GetBuffer(made, view, flags); /* which keeps the NumPy array, and so the memory */
+    failed = PyObject_GetBuffer(made, view, flags); /* the view keeps the NumPy array, and so the memory, alive */
     Py_DECREF(made);
     return failed;
 }

@@ -1,19 +1,21 @@
-/* Temporaries: a part of `_native.c`. */
+/* Temporary elision: `a * b + c` writes the sum into the temporary product, as NumPy does; without
+   it the sum gets a new array.
+
+   A reference count of 1 proves that an operand is a temporary only if the interpreter itself
+   evaluates the infix operator.  Other C callers of PyNumber_Add, such as NumPy's loops over object
+   arrays and Cython, may pass references that they do not count.  So the C stack is inspected, too:
+   only Python's own library may lie between the interpreter and this module. */
 
 enum {
-    WORTH_IT = 1 << 16, /* bytes of a copy that might be shared */
-    WORTH_ASKING = 1 << 20 /* bytes of a temporary: looking through the stack takes up to 9 us, and a new array of this size 100 */
+    WORTH_IT = 1 << 16, /* bytes below which `a.copy()` copies at once (method_type.h) */
+    WORTH_ASKING = 1 << 20 /* minimum bytes of a temporary: inspecting the stack takes up to 9 us, a new array of this size 100 */
 };
-
-/* A reference count of one proves that nobody else holds an operand only if the interpreter itself asks for the sum.  NumPy's loops over
-   arrays of objects, Cython and other C code hand on references that they do not count.  So the stack of C calls is looked at, too, as
-   NumPy does: between the interpreter and this module there may be nothing but the library of Python. */
 #if PY_VERSION_HEX >= 0x030E0000
 #define IS_TEMPORARY(object) PyUnstable_Object_IsUniqueReferencedTemporary(object)
 static int
 asked_by_interpreter(void)
 {
-    return 1; /* the count tells */
+    return 1; /* Python's own test is enough */
 }
 #elif defined(__GLIBC__) && defined(__GNUC__)
 #include <dlfcn.h>
@@ -80,7 +82,7 @@ asked_by_interpreter(void)
     return 0;
 }
 #else
-#define IS_TEMPORARY(object) 0 /* nothing tells who asks */
+#define IS_TEMPORARY(object) 0 /* the C stack can't be inspected here */
 static int
 asked_by_interpreter(void)
 {
@@ -88,7 +90,8 @@ asked_by_interpreter(void)
 }
 #endif
 
-/* Whether the instruction that runs is an infix operator: a function that is called may keep its operand without counting it. */
+/* True if the running instruction is BINARY_OP, executed by the interpreter.  A function that is
+   called instead may hold a borrowed reference to its operand. */
 static int
 in_expression(void)
 {
@@ -108,7 +111,8 @@ in_expression(void)
     return found && asked_by_interpreter();
 }
 
-/* Whether nobody holds an array but the interpreter, and its buffer can take the sum with another operand, or its square. */
+/* True if an array is a temporary whose buffer can hold the result with another operand, or of a
+   unary operator. */
 static int
 can_take(PyObject *handle, PyObject *other)
 {
@@ -148,7 +152,8 @@ can_take(PyObject *handle, PyObject *other)
     return takes;
 }
 
-/* `x1 + x2`, or of one operand, written into the one that is a temporary, as NumPy does it; FALL_BACK if none is. */
+/* Compute a ufunc of one or two operands into the operand that is a temporary; FALL_BACK if none
+   is. */
 static PyObject * /* new */
 elided(PyObject *op, PyObject *const *args, Py_ssize_t count)
 {

@@ -1,11 +1,13 @@
-/* Parts of arrays on XLA: a part of `_native.c`.
+/* `a[key]`, `a[key] = new` and `a += b` on XLA, for basic keys and programs that exist.
 
-   A basic key is taken apart here as `basic` does it in basic_keys.py.  Programs that exist read and write the part; what they are given is
-   known to fit.  Everything else is left to Python: programs that have to be made, broadcasting, casts, and keys that are wrong. */
+   A basic key is parsed as `basic` of indexing/basic.py does it.  The slow path in Python compiles
+   missing programs, broadcasts, casts, and raises errors for wrong keys.  A payload is donated only
+   if reference counts prove that nothing else holds it; the lock `updating` is held meanwhile, as
+   in `update` of dispatch/writes.py. */
 
 enum { MOST_ITEMS = 16 };
 
-/* What a basic key means for an array of some shape. */
+/* The part that a basic key selects of an array. */
 typedef struct {
     PyObject *attrs, *starts; /* of the lens */
     npy_intp shape[MOST_ITEMS];
@@ -19,7 +21,8 @@ clear_part(Part *part)
     Py_CLEAR(part->starts);
 }
 
-/* What an item of a key does with an axis: the length that is left, and where it begins; -1 if it does not fit. */
+/* Parse an int or a slice for an axis of this length; returns the length of the part, -1 for wrong
+   items. */
 static npy_intp
 parse_item(PyObject *item, npy_intp length, Py_ssize_t *start, Py_ssize_t *step)
 {
@@ -40,23 +43,23 @@ parse_item(PyObject *item, npy_intp length, Py_ssize_t *start, Py_ssize_t *step)
 }
 
 static PyObject * /* new */
-cut_of(npy_intp length, Py_ssize_t step)
+slice_spec(npy_intp length, Py_ssize_t step)
 {
-    PyObject *parse_item = PyTuple_New(3);
-    if (parse_item != NULL) {
-        PyTuple_SET_ITEM(parse_item, 0, Py_NewRef(slice_kind_));
-        PyTuple_SET_ITEM(parse_item, 1, PyLong_FromSsize_t(length));
-        PyTuple_SET_ITEM(parse_item, 2, PyLong_FromSsize_t(step));
+    PyObject *spec = PyTuple_New(3);
+    if (spec != NULL) {
+        PyTuple_SET_ITEM(spec, 0, Py_NewRef(slice_kind_));
+        PyTuple_SET_ITEM(spec, 1, PyLong_FromSsize_t(length));
+        PyTuple_SET_ITEM(spec, 2, PyLong_FromSsize_t(step));
     }
-    return parse_item;
+    return spec;
 }
 
-/* Take a basic key apart; 0 if that is Python's.  The part is to be cleared in either case. */
+/* Parse a basic key; 0 if the slow path is needed.  Call `clear_part` in either case. */
 static int
 parse_basic_key(PyObject *shape, PyObject *key, Part *part)
 {
     PyObject *const *items = &key, *spec = NULL, *starts[MOST_ITEMS], *kind;
-    Py_ssize_t count = 1, used = 0, ndim = PyTuple_GET_SIZE(shape), axis = 0, specified = 0, cache_key_init = 0, start, step;
+    Py_ssize_t count = 1, used = 0, ndim = PyTuple_GET_SIZE(shape), axis = 0, specified = 0, started = 0, start, step;
     int ellipses = 0, done = 0;
     *part = (Part){.is_element = 1};
     if (PyTuple_CheckExact(key)) {
@@ -87,12 +90,12 @@ parse_basic_key(PyObject *shape, PyObject *key, Part *part)
                 else if (start != 0 || step != 1 || left != length) {
                     kind = NULL;
                 }
-                if (kind != whole_axis_ && (starts[cache_key_init++] = PyLong_FromSsize_t(start)) == NULL) {
-                    cache_key_init--;
+                if (kind != whole_axis_ && (starts[started++] = PyLong_FromSsize_t(start)) == NULL) {
+                    started--;
                     goto failed;
                 }
             }
-            if ((kind = kind == NULL ? cut_of(left, step) : Py_NewRef(kind)) == NULL) {
+            if ((kind = kind == NULL ? slice_spec(left, step) : Py_NewRef(kind)) == NULL) {
                 goto failed;
             }
             PyTuple_SET_ITEM(spec, specified++, kind);
@@ -104,10 +107,10 @@ parse_basic_key(PyObject *shape, PyObject *key, Part *part)
         }
     }
     part->attrs = PyTuple_Pack(1, spec);
-    part->starts = PyTuple_New(cache_key_init);
+    part->starts = PyTuple_New(started);
     done = part->attrs != NULL && part->starts != NULL;
 failed:
-    for (Py_ssize_t i = 0; i < cache_key_init; i++) {
+    for (Py_ssize_t i = 0; i < started; i++) {
         if (done) {
             PyTuple_SET_ITEM(part->starts, i, starts[i]);
         }
@@ -119,7 +122,7 @@ failed:
     return done;
 }
 
-/* How many axes a lens of a basic key leaves; -1 if it leaves no elements of an array that has some. */
+/* The number of axes of a view through the lens of a basic key; -1 if a slice is empty. */
 static int
 axes_seen(PyObject *lens)
 {
@@ -135,7 +138,7 @@ axes_seen(PyObject *lens)
     return axes;
 }
 
-/* Whether an array or scalar of ours is on XLA, as far as it looks at what is. */
+/* True for arrays and scalars on XLA, and for views of such arrays. */
 static int
 is_on_xla(PyObject *handle)
 {
@@ -147,7 +150,8 @@ is_on_xla(PyObject *handle)
     return IS(value, value_) && IS(SLOT(value, value_payload), xla_array_);
 }
 
-/* The payload of an array on XLA that is no view, and is not kept by a compiled program; NULL for others. */
+/* The payload of an array on XLA that is no view, and is not retained by a compiled program; NULL
+   for others. */
 static PyObject * /* borrowed */
 owned_on_xla(PyObject *handle)
 {
@@ -179,7 +183,7 @@ add_operand(Operands *operands, PyObject *payload)
     return payload != NULL;
 }
 
-/* Add the places where a part begins; 0 for errors, and if there are too many. */
+/* Add the start positions of a part; 0 for errors, and if there are too many. */
 static int
 add_starts(Operands *operands, PyObject *starts)
 {
@@ -199,7 +203,8 @@ xla_getitem(PyObject *payload, PyObject *attrs, PyObject *starts, int numpy_dtyp
     return made;
 }
 
-/* The payload of a view of an array on XLA, while nothing is recorded, as `read` does it; FALL_BACK for other views. */
+/* The payload of a view of an array on XLA in the default mode, cached as `read` does; FALL_BACK
+   for other views. */
 static PyObject * /* new */
 read_on_xla(PyObject *handle)
 {
@@ -231,7 +236,7 @@ read_on_xla(PyObject *handle)
     return made;
 }
 
-/* `handle[key]`: an element, or a view. */
+/* `handle[key]` on XLA: an element, or a view. */
 static PyObject * /* new */
 part_on_xla(PyObject *handle, PyObject *key)
 {
@@ -262,7 +267,8 @@ part_on_xla(PyObject *handle, PyObject *key)
     return made;
 }
 
-/* Whether nobody else holds the payload of an array on XLA: its buffer can be given away. */
+/* True if nothing else holds the value and the payload of an array on XLA, so that the buffer can
+   be donated. */
 static int
 is_own(PyObject *handle)
 {
@@ -270,7 +276,7 @@ is_own(PyObject *handle)
     return payload != NULL && Py_REFCNT(SLOT(handle, array__value)) == 1 && Py_REFCNT(payload) == 1;
 }
 
-/* Give a handle that is no view another value; 0 for an error. */
+/* Replace the value of a handle that is no view; steals the value; 0 for an error. */
 static int
 replaced(PyObject *handle, PyObject *value)
 {
@@ -287,7 +293,7 @@ replaced(PyObject *handle, PyObject *value)
     return 1;
 }
 
-/* Write by a program, while others that write wait. */
+/* Run the program that writes a part; the caller holds the lock. */
 static PyObject * /* new; a payload */
 xla_setitem_locked(PyObject *handle, Operands *operands, PyObject *attrs, PyObject *program)
 {
@@ -298,8 +304,8 @@ xla_setitem_locked(PyObject *handle, Operands *operands, PyObject *attrs, PyObje
     return call_program(index_put_, program, operands, attrs);
 }
 
-/* Write what fits into a part of an array on XLA; it takes the reference to what is written.  1 if it is done, 0 if it is not short, -1 for an
-   error. */
+/* Write a payload of fitting shape and dtype into a part of an array on XLA; steals the payload.  1
+   if it is done, 0 if the slow path is needed, -1 for an error. */
 static int
 put_on_xla(PyObject *handle, PyObject *attrs, PyObject *starts, PyObject *new)
 {
@@ -330,7 +336,7 @@ put_on_xla(PyObject *handle, PyObject *attrs, PyObject *starts, PyObject *new)
     return done ? 1 : ERROR_OR_FALL_BACK;
 }
 
-/* Whether an array of a dtype can hold a number for certain. */
+/* True if a dtype is certain to hold a number. */
 static int
 can_hold(PyArray_Descr *dtype, PyObject *number)
 {
@@ -343,7 +349,7 @@ can_hold(PyArray_Descr *dtype, PyObject *number)
     return !PyLong_CheckExact(number) || fits_64_bits(number);
 }
 
-/* Whether a payload on XLA has the shape of a part, and a dtype. */
+/* True if a payload on XLA has the shape of a part, and this dtype. */
 static int
 is_like(PyObject *payload, Part *part, PyObject *dtype)
 {
@@ -357,7 +363,7 @@ is_like(PyObject *payload, Part *part, PyObject *dtype)
     return like;
 }
 
-/* Whether payloads on XLA have the same shape and dtype. */
+/* True if payloads on XLA have the same shape and dtype. */
 static int
 are_alike(PyObject *payload, PyObject *other)
 {
@@ -370,7 +376,8 @@ are_alike(PyObject *payload, PyObject *other)
     return alike;
 }
 
-/* Whether an array looks at a part of another one: `a[1:] += x` ends with `a[1:] = that`, which is already written. */
+/* True if an array is a view of this part: the last step of `a[1:] += x` assigns the view, which is
+   written already. */
 static int
 looks_at(PyObject *array, PyObject *handle, Part *part)
 {
@@ -380,7 +387,7 @@ looks_at(PyObject *array, PyObject *handle, Part *part)
            PyObject_RichCompareBool(SLOT(lens, lens_operands), part->starts, Py_EQ) == 1;
 }
 
-/* `handle[key] = new`; 1 if it is done, 0 if it is not short, -1 for an error. */
+/* `handle[key] = new` on XLA; 1 if it is done, 0 if the slow path is needed, -1 for an error. */
 static int
 written_on_xla(PyObject *handle, PyObject *key, PyObject *new)
 {
@@ -392,7 +399,7 @@ written_on_xla(PyObject *handle, PyObject *key, PyObject *new)
     if (dtype != NULL && PyArray_DescrCheck(dtype) && parse_basic_key(shape, key, &part)) {
         done = looks_at(new, handle, &part);
         if (done || PyTuple_GET_SIZE(part.starts) == 0) {
-            /* it is written, or all of the array is replaced */
+            /* it is written already, or the slow path replaces the whole array */
         }
         else if (is_number(new)) {
             sent = can_hold((PyArray_Descr *)dtype, new) ? PyObject_CallOneArg(xla_scalar_, new) : NULL;
@@ -412,7 +419,7 @@ written_on_xla(PyObject *handle, PyObject *key, PyObject *new)
 
 #define LARGE (1 << 20) /* bytes; see `npcompat/numpy/_operators.py` */
 
-/* Whether an array on XLA is so large that its buffer is better given away, which Python does. */
+/* True for arrays on XLA of at least LARGE bytes, whose buffers the slow path donates. */
 static int
 is_large(PyObject *payload)
 {
@@ -426,7 +433,7 @@ is_large(PyObject *payload)
     return bytes >= LARGE;
 }
 
-/* `handle += other` and its siblings; as above. */
+/* `handle += other` and its siblings on XLA; returns as `written_on_xla`. */
 static int
 changed_on_xla(PyObject *op, PyObject *handle, PyObject *other)
 {

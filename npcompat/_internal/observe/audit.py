@@ -93,7 +93,7 @@ class Events(list[Event]):
 class Audit(Observer):
     """Observer that collects events.
 
-    In strict mode it raises `AuditError` before an event that was not asked for.
+    In strict mode it raises `AuditError` before an event that the user's line does not ask for.
     """
 
     def __init__(self, kinds: Collection[str], strict: bool) -> None:
@@ -184,7 +184,7 @@ class Audit(Observer):
         return run()
 
     def write(self, op: Op | None, target: Any, payloads: Sequence[Any], run: Run) -> Any:
-        """Write into an array on the host, and record what is cast."""
+        """Write into an array on the host, and record casts."""
         if op is None:
             self._note_assignment(payloads[0], target.dtype)
         else:

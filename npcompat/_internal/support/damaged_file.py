@@ -12,7 +12,7 @@ def reading(
 ) -> Iterator[None]:
     """Read a file's content inside the context: what fails there is the file's fault.
 
-    The libraries below raise what they stumble over (`zlib.error`, `TokenError`, `OverflowError`,
+    Libraries raise many errors for damaged content (`zlib.error`, `TokenError`, `OverflowError`,
     `RecursionError` and others); the user gets `kind`, with the name of the file.
 
     Parameters
@@ -20,11 +20,11 @@ def reading(
     source : str
         Name of the file.
     content : str
-        The content that is expected, as the message says it.
+        Description of the expected content, for the message.
     kind : type
         Class of the error.
     *passed : type
-        Errors that pass as they are.
+        Classes of errors that are not replaced.
     """
     try:
         yield

@@ -14,10 +14,10 @@ def deprecated(since: str, remove_in: str, instead: str) -> Callable[[_Named], _
     Parameters
     ----------
     since, remove_in : str
-        Version in which it is deprecated, and the first one without it, at least two minor releases
-        later.
+        Version of the deprecation, and the first version without the name, at least two minor
+        releases later.
     instead : str
-        What to use in its place, as the warning says it.
+        Replacement, for the warning.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def deprecated(since: str, remove_in: str, instead: str) -> Callable[[_Named], _
 
 
 def _minor(version: str) -> int:
-    """The number of a minor release, counted through major ones."""
+    """Return the number of a minor release, with 1000 for each major one."""
     major, minor, *_ = map(int, version.split("."))
     return 1000 * major + minor
 

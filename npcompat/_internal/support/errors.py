@@ -15,7 +15,7 @@ from types import CodeType, FrameType
 
 
 def _folders(packages: Iterable[str]) -> Iterator[str]:
-    """Folders of those of the packages that are installed, none of which is imported."""
+    """Iterate over the folders of installed packages, without importing them."""
     for package in packages:
         spec = importlib.util.find_spec(package)
         if spec is not None and spec.origin is not None:
@@ -32,7 +32,7 @@ _SITE = os.sep + "site-packages" + os.sep
 
 
 def is_library(filename: str) -> bool:
-    """Return True for files of npcompat, of what it stands on, and of Python itself."""
+    """Return True for files of npcompat, of libraries below it, and of Python itself."""
     if filename.startswith((_PACKAGE, *_LIBRARIES)):
         return True
     return filename.startswith(_STDLIB) and _SITE not in filename
@@ -106,7 +106,7 @@ for _kind in PUBLIC:
 def user_location() -> str:
     """Return `file.py:12` of the innermost frame of user code.
 
-    User code belongs neither to npcompat nor to what npcompat stands on.
+    User code belongs neither to npcompat nor to a library below it.
     """
     return user_call()[0]
 

@@ -1,9 +1,9 @@
 """Sections that Ctrl-C does not cut in two.
 
-A program that was given the memory of an array returns the new one; an interrupt between the two
-would leave an array without memory. Python raises KeyboardInterrupt between any two instructions,
-so a handler that waits for the end of such sections takes the place of Python's own, at the first
-of them. A handler of the user's, who decides by it what an interrupt does, stays.
+A program to which an array's buffer was donated returns a new one; an interrupt between the two
+would leave the array without memory. Python raises KeyboardInterrupt between any two instructions.
+So at the first such section Python's handler is replaced by one that waits for the end of the
+section. A handler that the user has set is kept.
 """
 
 import _thread

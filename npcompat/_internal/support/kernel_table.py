@@ -1,5 +1,4 @@
-"""Kernels of the backends by name: the functions that an operator's compute finds in `xp` beside
-those of the array library itself.
+"""Kernels of the backends by name: functions that `xp` has in addition to the array library's.
 
 A kernel is registered where it is written:
 
@@ -7,8 +6,8 @@ A kernel is registered where it is written:
     def vecdot(a, b):
         ...
 
-Modules of kernels that take long to import are named by the backend with what they register, and
-are imported when one of their kernels is asked for.
+Modules of kernels that import slowly are named by the backend together with their kernels, and are
+imported when one of these is first used.
 """
 
 import importlib
@@ -23,7 +22,7 @@ KERNELS: dict[str, dict[str, Callable[..., Any]]] = {}
 
 
 def register_kernel(name: str, *, backend: str) -> Callable[[_Function], _Function]:
-    """Register a function as the kernel of this name on a backend; return it as it is.
+    """Register a function as the kernel of this name on a backend; return it unchanged.
 
     Raises
     ------
@@ -54,8 +53,8 @@ def register_kernels(backend: str, /, **kernels: Callable[..., Any]) -> None:
 class KernelNamespace:
     """Namespace `xp` of an operator's compute on a backend.
 
-    A name is looked up among the kernels of the backend, those of modules that are imported for it,
-    and in the array libraries, in this order; what was found stays an attribute.
+    A name is looked up among the kernels of the backend, after the import of its module, and then
+    in the array libraries. The function found becomes an attribute.
 
     Parameters
     ----------
@@ -64,7 +63,7 @@ class KernelNamespace:
     libraries : sequence of module
         Array libraries.
     later : mapping of str to sequence of str
-        Names of the kernels of modules that are imported when one of them is asked for.
+        Modules that are imported when one of their kernels, given by name, is first used.
     """
 
     def __init__(

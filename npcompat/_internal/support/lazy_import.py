@@ -5,7 +5,7 @@ from typing import Any
 
 
 class LazyModule:
-    """Module that is imported when one of its names is first asked for.
+    """Module that is imported when one of its names is first used.
 
     Parameters
     ----------

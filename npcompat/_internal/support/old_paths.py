@@ -56,7 +56,7 @@ class _Finder:
 
     @staticmethod
     def create_module(spec: ModuleSpec) -> ModuleType:
-        """Create a module that is empty until its names are asked for."""
+        """Create a module that looks up its names when they are used."""
         return OldModule(spec.name, f"MXNet's names of this path: {spec.origin}.")
 
     @staticmethod

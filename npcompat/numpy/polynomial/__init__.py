@@ -1,7 +1,7 @@
-"""NumPy's polynomial modules, run with our `np` in place of NumPy's.
+"""NumPy's polynomial modules, run with npcompat's `np` in place of NumPy's.
 
-They use NumPy's public functions only. So they run on any backend, can be recorded, and return our
-arrays. Most functions can't be compiled, because they trim trailing zeros by value.
+They use only public functions of NumPy. So they run on any backend, can be recorded, and return
+npcompat's arrays. Most can't be compiled, because they trim trailing zeros by value.
 """
 
 import ast
@@ -26,7 +26,7 @@ _MODULES = (
 
 
 class _Ours(ast.NodeTransformer):
-    """AST transformer: `import numpy as np` imports ours, array-function dispatch becomes ours."""
+    """AST transformer that replaces NumPy's `np` and array-function dispatch by npcompat's."""
 
     def visit_Import(self, node: ast.Import) -> ast.Import:
         for name in node.names:

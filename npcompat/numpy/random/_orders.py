@@ -40,9 +40,9 @@ class Orders(Sampler):
         return drawn
 
     def _positions(self, n: int) -> Any:
-        """Permute the numbers below n: the order of random ones.
+        """Permute the numbers below n, by sorting random numbers.
 
-        Those are drawn for any n by few programs, and the host sorts what is there.
+        A few programs draw these for any n, and the host sorts them.
         """
         return argsort(full_range(self, n))
 

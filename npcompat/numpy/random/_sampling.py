@@ -43,11 +43,11 @@ def float_op(
 ) -> Op:
     """Declare the operator of a continuous distribution, with kernel `random_<name>`.
 
-    The last attributes of the kernel are size and dtype. Each element is made of its own bits, so
-    that a sample is a prefix of each longer one; `element_axes` says how many axes of each
-    parameter belong to one element, if not none. `prefetchable` promises that a program of several
-    draws gives the same numbers; `rounding_independent_of_size` promises that this holds bit for bit for a single
-    number, too.
+    The last attributes of the kernel are size and dtype. Each element is made from its own bits, so
+    that a sample is a prefix of each longer one. `element_axes` has, for each parameter, the number
+    of axes that belong to one element; by default 0. `prefetchable` promises that a program of
+    several draws returns the same numbers; `rounding_independent_of_size` promises that this holds
+    bit for bit for a single number, too.
     """
 
     def compute(

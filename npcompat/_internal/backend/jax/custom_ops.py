@@ -96,7 +96,7 @@ def not_differentiated(forward: Function, message: str) -> Function:
 def _dense(outs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
     """Convert cotangents to arrays of the outputs' types.
 
-    JAX has a type of its own for a cotangent that does not exist.
+    JAX has a type of its own (float0) for cotangents of integers.
     """
     return [
         c if is_inexact(o.dtype) else jnp.zeros_like(o)

@@ -1,6 +1,6 @@
 """Convolutions as products of matrices, where these are faster on the CPU.
 
-XLA gives a convolution to a library. That takes two to eight times as long as a product of matrices
+XLA calls a library for a convolution, which takes two to eight times as long as a matrix product
 if there are few channels, as in pictures and first layers, or if filters have one element. There
 are three such products:
 

@@ -372,7 +372,7 @@ def _literal(atom: Any) -> Any:
 
 
 class _UnequalError(Exception):
-    """Rounds that do not get their values in the same way, begun at this equation."""
+    """Error for rounds, from this first equation on, whose dataflow differs."""
 
 
 def _expect(holds: bool) -> None:
@@ -381,10 +381,10 @@ def _expect(holds: bool) -> None:
 
 
 class _Dataflow:
-    """Values that go into a run of rounds, from each round to the next, and out of the run.
+    """Dataflow of a run of rounds: values passed into it, from round to round, and out of it.
 
-    The body of the loop is the first round, with variables of its own for what it does not compute.
-    `_UnequalError` is raised where rounds do not get their values in the same way.
+    The body of the loop is the first round, with new variables for carried and looped inputs.
+    `_UnequalError` is raised if the dataflow of the rounds differs.
     """
 
     def __init__(
@@ -400,7 +400,7 @@ class _Dataflow:
         self.start, self.period, self.rounds = start, period, rounds
         self.known = known
         self.carried: dict[Any, Var] = {}
-        """By equation and output of the round before, and atom that the loop begins with."""
+        """By equation and output of the round before, and the initial atom."""
         self.looped: list[tuple[Var, list[Any]]] = []
         self.staying: dict[Var, None] = {}
         self.stacked_bytes: list[int] = []
@@ -420,13 +420,13 @@ class _Dataflow:
         self.own = [*self.carried.values(), *own]
 
     def loop(self) -> _Loop:
-        """The loop of rounds that are equal, shapes included."""
+        """Return the loop of rounds with equal shapes."""
         inputs = [*self.own, *[v for v, _ in self.looped], *self.staying]
         inner = self.jaxpr.replace(invars=inputs, outvars=self.results, eqns=self.body)
         return self._loop(ClosedJaxpr(inner, ()), [atoms for _, atoms in self.looped], False)
 
     def ragged_loop(self, exact: _Signatures) -> _Loop:
-        """The loop of rounds that differ in shapes; `exact` has their signatures with shapes."""
+        """Return the loop of ragged rounds; `exact` has their signatures with shapes."""
         eqns, start, period = self.jaxpr.eqns, self.start, self.period
         all_rounds = [
             eqns[start + t * period : start + (t + 1) * period] for t in range(self.rounds)
@@ -478,7 +478,7 @@ class _Dataflow:
         return (*divmod(at - self.start, self.period), out)
 
     def _input(self, r: int, position: int) -> Any:
-        """The input of the body for one of an equation: itself, carried, looped over, or staying."""
+        """Return the body's atom for an equation's input: itself, carried, looped or staying."""
         eqns, first = self.jaxpr.eqns, self.start + r
         atoms = [eqns[first + t * self.period].invars[position] for t in range(self.rounds)]
         atom = atoms[0]
@@ -512,7 +512,7 @@ class _Dataflow:
         return variable
 
     def _find_outputs(self) -> None:
-        """Find what is read after the loop, of the last round or of each."""
+        """Find the values that are read after the loop, of the last round or of each one."""
         eqns, end = self.jaxpr.eqns, self.start + self.period * self.rounds
         uses: dict[tuple[int, int], dict[Var, int]] = defaultdict(dict)
         for atom in [*_read(eqns[end:]), *self.jaxpr.outvars]:

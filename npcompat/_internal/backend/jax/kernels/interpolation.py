@@ -18,8 +18,8 @@ def interp(
 ) -> Any:
     """Evaluate at `x` the piecewise linear function through the points (xp, fp).
 
-    Where an infinity in one point gives nan, the other point is used. At the points themselves
-    nothing is computed.
+    If an infinity in one point leads to nan, the other point is used. At the points themselves
+    their values are returned.
     """
     if jnp.iscomplexobj(fp):
         (low, low_imag), (high, high_imag) = [

@@ -50,7 +50,7 @@ def vecmat(a: Any, b: Any) -> Any:
 
 @register_kernel("dot", backend="jax")
 def dot(a: Any, b: Any) -> Any:
-    """Product as of NumPy's `dot`."""
+    """Product of two arrays by the rules of NumPy's `dot`."""
     return jnp.dot(a, b, precision=HIGHEST)
 
 
@@ -110,7 +110,7 @@ def solve_flagged(a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def _mirrored(a: Any, lower: bool) -> Any:
-    """Hermitian matrix of which one triangle is given.
+    """Complete a Hermitian matrix from one triangle.
 
     The other triangle is neither read nor differentiated.
     """

@@ -167,7 +167,7 @@ def test_two_thousand_interrupts():
 IN_DROPPED = """
 import gc, signal, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from npcompat import np
+from npcompat import np, npx
 
 class Finalized:
     def __del__(self):
@@ -188,8 +188,9 @@ def interrupted(step):
 
 armed = []
 gc.callbacks.append(collected)
-a = np.ones((300, 300))
-a += 1  # gives memory away
+with npx.backend("jax"):
+    a = np.ones((1000, 1000))
+    a += 1  # gives memory away
 print(interrupted(Finalized), interrupted(lambda: (armed.append(1), gc.collect())))
 """
 
@@ -207,6 +208,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it in 
 from npcompat import gluon, np
 data = gluon.data.ArrayDataset(np.arange(4000).reshape(1000, 4))
 loader = gluon.data.DataLoader(data, batch_size=2, num_workers=2)
+next(iter(loader))  # JAX does not survive an interrupt in the imports of its first compilation
 print("ready", flush=True)
 try:
     while True:

@@ -478,7 +478,9 @@ def _of_array(array: onp.ndarray[Any, Any]) -> Guard:
     def same() -> bool:
         if array.shape != copy.shape or array.dtype != copy.dtype:
             return False
-        return array.tobytes() == copy.tobytes() if not array.dtype.hasobject else True
+        if array.dtype.hasobject:
+            return all([a is b for a, b in zip(array.flat, copy.flat, strict=True)])
+        return array.tobytes() == copy.tobytes()
 
     return (CHECK, same, "an array of NumPy's has other elements", None)
 

@@ -269,10 +269,11 @@ class Trace:
     def same(self, one: Any, other: Any) -> bool:
         """True if two payloads come from the same operators on the same arrays."""
         made = {id(out): (call, i) for call in self.calls for i, out in enumerate(call[3])}
-
-        def same(a: Any, b: Any) -> bool:
+        pairs, seen = [(one, other)], set[tuple[int, int]]()
+        while pairs:
+            a, b = pairs.pop()
             if a is b or (type(a) in SCALARS and type(a) is type(b) and a == b):
-                return True
+                continue
             (call, i), (again, j) = made.get(id(a), (None, 0)), made.get(id(b), (None, 0))
             if (
                 call is None
@@ -282,9 +283,10 @@ class Trace:
                 or len(call[2]) != len(again[2])
             ):
                 return False
-            return all(map(same, call[2], again[2]))
-
-        return same(one, other)
+            if (id(a), id(b)) not in seen:
+                seen.add((id(a), id(b)))
+                pairs += zip(call[2], again[2], strict=True)
+        return True
 
     def groups(self, results: Sequence[Value]) -> tuple[tuple[str, ...], ...]:
         """Return the names of the operators that can be fused, for the compile log."""

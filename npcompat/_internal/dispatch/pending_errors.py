@@ -1,5 +1,6 @@
 """Pending errors of compiled programs: flags among their outputs, checked at the next read."""
 
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
 
-_pending: list[tuple[Any, Sequence[tuple[type[Exception], str]]]] = []
+_pending: deque[tuple[Any, Sequence[tuple[type[Exception], str]]]] = deque()
 
 
 def expect(flags: Any, errors: Sequence[tuple[type[Exception], str]]) -> None:
@@ -23,7 +24,10 @@ def expect(flags: Any, errors: Sequence[tuple[type[Exception], str]]) -> None:
 def raise_pending() -> None:
     """Raise the first error that a program has flagged so far."""
     while _pending:
-        flags, errors = _pending.pop(0)
+        try:
+            flags, errors = _pending.popleft()
+        except IndexError:  # another thread has looked at it meanwhile
+            return
         raised = onp.flatnonzero(flags if type(flags) is onp.ndarray else xla.to_host(flags))
         if raised.size:
             kind, message = errors[int(raised[0])]

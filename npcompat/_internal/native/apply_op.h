@@ -275,7 +275,11 @@ recorded(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *handle
     SLOT(node, node_mask) = mask;
     SLOT(node, node_pullback) = Py_NewRef(later_);
     SLOT(node, node_outputs) = Py_NewRef(one);
-    SLOT(node, node_sequence) = PyIter_Next(sequence_);
+    if ((SLOT(node, node_sequence) = PyIter_Next(sequence_)) == NULL) {
+        Py_DECREF(node);
+        Py_DECREF(handle);
+        return NULL;
+    }
     Py_SETREF(SLOT(value, value_node), node);
     return handle;
 failed:

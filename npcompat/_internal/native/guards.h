@@ -70,6 +70,9 @@ guard_holds(PyObject *guard)
         return holds;
     case GUARD_ATTRIBUTE:
         if ((now = PyObject_GetAttr(object, key)) == NULL) {
+            if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
+                return -1;
+            }
             PyErr_Clear();
             return 0;
         }

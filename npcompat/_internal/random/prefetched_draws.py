@@ -78,7 +78,7 @@ class DrawPrefetcher:
         last, stride, times = self._habits.get(kind, (number, 0, 0))
         times = times + 1 if number - last == stride else 0
         stride = number - last
-        if len(self._habits) >= _KINDS:
+        if len(self._habits) >= _KINDS and kind not in self._habits:
             self._habits.clear()
             self._waiting.clear()
         self._habits[kind] = number, stride, times

@@ -458,13 +458,13 @@ class StagedLoop:
                     outs, after, new_flags = ran(found, body)
                 else:
                     too_long = ran(small, small_body)[0][-1]
+
+                    def through_windows() -> tuple[Any, Any, Any]:
+                        outs, after, flags = ran(small, small_body)
+                        return outs[:-1], after, flags
+
                     outs, after, new_flags = control.conditional(
-                        too_long,
-                        (
-                            lambda: ran(found, body),
-                            lambda: (ran(small, small_body)[0][:-1], *ran(small, small_body)[1:]),
-                        ),
-                        (),
+                        too_long, (lambda: ran(found, body), through_windows), ()
                     )
                 left = iter(outs[1:])
                 new = [p for i in order for p in converted(leaving[i], forms[i], left)]

@@ -160,6 +160,8 @@ class DataLoader:
             dataset, batch_size, shuffle, sampler, last_batch, batch_sampler
         )
         self._workers, self._threads, self._timeout = int(num_workers), bool(thread_pool), timeout
+        if num_workers:
+            uninterrupted.install()  # an interrupt in the collector's callbacks must not be lost
         self._ahead = max(1, 2 * self._workers if prefetch is None else int(prefetch))
         self._pool: Executor | None = None
 
@@ -173,7 +175,6 @@ class DataLoader:
         batches = enumerate(iter(self._batch_sampler), seed)
         if self._workers == 0:
             return (self._batch(indices, number % 2**64) for number, indices in batches)
-        uninterrupted.install()  # results come with garbage, whose callbacks drop an interrupt
         return self._ahead_of(batches)
 
     def _batch(self, indices: Sequence[int], seed: int) -> Any:

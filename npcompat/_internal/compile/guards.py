@@ -215,9 +215,12 @@ class Watch:
 
     # --- when it has been
 
-    def guards(self, more: Sequence[Guard] = ()) -> Guards:
-        """The guards of the program: what can be found again from the function and its modules."""
-        if not self._codes and not self._owned and not more:
+    def guards(self, more: Sequence[Guard] = (), noted: Sequence[Guard] = ()) -> Guards:
+        """The guards of the program: what can be found again from the function and its modules.
+
+        `more` changes only where changes are counted; `noted` is what the trace was told.
+        """
+        if not self._codes and not self._owned and not more and not noted:
             return Guards((), (), self._stamp)
         always: dict[tuple[int, Any], Guard] = {}
         owned: dict[tuple[int, Any], Guard] = {}
@@ -245,7 +248,7 @@ class Watch:
                     waiting.extend(_items(value))
         self._add_owned(owned)
         kept = self._without_logs([g for g in always.values() if not _is_frozen(g)])
-        return Guards(kept, [*self._without_logs([*owned.values()]), *more], self._stamp)
+        return Guards([*kept, *noted], [*self._without_logs([*owned.values()]), *more], self._stamp)
 
     def _without_logs(self, guards: list[Guard]) -> list[Guard]:
         """Guards but for those of state that the function writes itself and never reads.

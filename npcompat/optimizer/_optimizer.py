@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
+from types import FunctionType, MethodType
 from typing import Any, ClassVar, TypeVar
 
 import numpy as onp
@@ -21,7 +22,14 @@ from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle, Value, extra
 from npcompat._internal.core.op import Op
 from npcompat._internal.core.retained_outputs import version_of
-from npcompat._internal.dispatch import array_like, execution, handles, ownership, writes
+from npcompat._internal.dispatch import (
+    array_like,
+    execution,
+    handles,
+    late_bound,
+    ownership,
+    writes,
+)
 from npcompat._internal.dispatch.outside_traces import (
     in_trace,
     outside,
@@ -443,7 +451,7 @@ class Optimizer:
         lr = (
             self._lr
             if self.lr_scheduler is None
-            else np.asarray(self.lr_scheduler(group.at(group.counts, at, 0)))
+            else np.asarray(self._rate_of(group.at(group.counts, at, 0)))
         )
         return (lr * group.at(group.factors, at, 1.0)).astype("float32")
 
@@ -561,7 +569,13 @@ class Optimizer:
         latest = self._groups[0].counts.max()
         for group in self._groups[1:]:
             latest = np.maximum(latest, group.counts.max())
-        return array_like.as_value(self.lr_scheduler(latest + 1))
+        return array_like.as_value(self._rate_of(latest + 1))
+
+    def _rate_of(self, update: Any) -> Any:
+        """Return the scheduler's rate; in a trace its branches are parts of the program."""
+        if modes.current().trace is None or not callable(self.lr_scheduler):
+            return self.lr_scheduler(update)
+        return late_bound.converted(_called(self.lr_scheduler))(update)
 
     def _given(self) -> list[Value]:
         """Return the first operands of a step: learning rate, gradient scale, and usability flag.
@@ -619,6 +633,11 @@ class Optimizer:
             found = results if op.outputs > 1 else (results,)
             for handle, value in zip(written, found, strict=True):
                 writes.write(handle, value)
+
+
+def _called(function: Any) -> Any:
+    """Return the function or method that calling an object calls."""
+    return function if isinstance(function, FunctionType | MethodType) else function.__call__
 
 
 def is_narrow(dtype: onp.dtype[Any]) -> bool:

@@ -107,7 +107,7 @@ def _ints_first(handle: Any, items: tuple[Any, ...]) -> tuple[Any, tuple[Any, ..
     )
 
 
-@operator("_npi_take_at", pattern="injective", scalars=True)
+@operator("_npi_take_at", order="K", pattern="injective", scalars=True)
 def _take_at(xp: Any, a: Any, *positions: Any, axes: Any) -> Any:
     """`a[i, :, j]`: integer arrays on the axes marked, whole axes elsewhere.
 

@@ -14,7 +14,7 @@ from npcompat._internal.backend.jaxpr import overlapping_writes
 from npcompat._internal.compile import guards
 from npcompat._internal.core.op import REGISTRY, Op
 from npcompat._internal.dispatch import array_like
-from npcompat.numpy import _manipulation
+from npcompat.numpy import _manipulation, _ufunc
 
 _joined = array_like.joined_value
 
@@ -48,7 +48,9 @@ def _zeros(outs, cotangents, separate):
 MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     "overlapping writes": (
         "compiled",
-        lambda: mock.patch.object(overlapping_writes, "_writes", return_value=False),
+        lambda: mock.patch.object(
+            overlapping_writes.Separator, "equations", lambda self, equation: [equation]
+        ),
     ),
     "lists of recorded arrays": (
         "gradients",
@@ -57,6 +59,14 @@ MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     "memory order of results": (
         "host",
         lambda: mock.patch.object(Op, "in_c_order", property(lambda op: False)),
+    ),
+    "ufuncs where nothing is computed": (
+        "gradients",
+        lambda: mock.patch.object(_ufunc, "_computed_where", lambda op, inputs, mask: inputs),
+    ),
+    "norms of zero": (
+        "gradients",
+        lambda: mock.patch.object(kinks, "root", lambda s, power=0.5: s**power),
     ),
     "powers at zero": (
         "gradients",

@@ -11,7 +11,7 @@ import numpy as onp
 from npcompat._internal.backend.jax import differentiation
 from npcompat._internal.backend.jax.kernels import kinks
 from npcompat._internal.backend.jaxpr import overlapping_writes
-from npcompat._internal.compile import guards
+from npcompat._internal.compile import control_flow, guards
 from npcompat._internal.core.op import REGISTRY, Op
 from npcompat._internal.dispatch import array_like
 from npcompat.numpy import _manipulation, _ufunc
@@ -45,6 +45,11 @@ def _zeros(outs, cotangents, separate):
     return one(outs, cotangents[0])
 
 
+def _all_carry(self, given, data, states):
+    """What a loop writes is taken to depend on what is differentiated."""
+    return (True,) * (self.outs + states + len(self.written))
+
+
 MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     "overlapping writes": (
         "compiled",
@@ -71,6 +76,10 @@ MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     "powers at zero": (
         "gradients",
         lambda: mock.patch.object(kinks, "real_power", jnp.power),
+    ),
+    "arrays written in loops": (
+        "state",
+        lambda: mock.patch.object(control_flow._Loop, "_carries", _all_carry),
     ),
     "guards": (
         "state",

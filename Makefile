@@ -11,7 +11,7 @@ TESTS := tests/unittest
 QUICK := $(addprefix $(TESTS)/,test_views.py test_indexing.py test_dispatch.py test_autograd.py test_jit.py test_gluon_layers.py)
 NATIVE := $(addprefix $(TESTS)/,test_native.py test_cached_calls.py test_fast_path_safety.py test_views.py test_indexing.py)
 
-.PHONY: digits test lint types unit examples benchmarks quick full native-strict sanitize slow-path users-xla python313 slow coverage
+.PHONY: digits test lint types unit examples benchmarks quick full native-strict sanitize slow-path users-xla python313 slow programs coverage
 
 digits: $(VENV)/ready
 	$(BIN)/python examples/digits.py
@@ -45,7 +45,7 @@ quick: $(VENV)/ready
 
 # --- before a release -----------------------------------------------------------------------------
 
-full: native-strict sanitize slow-path users-xla python313 slow
+full: native-strict sanitize slow-path users-xla python313 slow programs
 
 # A copy of what is needed to build and to test, in which the C part is built with other options.
 define copied
@@ -84,6 +84,12 @@ python313:
 
 slow: $(VENV)/ready
 	$(BIN)/python -m pytest -n $(JOBS) -m slow
+
+# Random programs for a minute, others each day, with XLA as users have it; MINUTES= for more.
+MINUTES ?= 1
+SEED ?= $(shell date +%Y%m%d)
+programs: $(VENV)/ready
+	$(BIN)/python -m tests.programs --seed $(SEED) --count 1000000 --minutes $(MINUTES)
 
 # Left out: NumPy does not resize arrays while somebody traces the frames that hold them.
 MEASURED := $(wildcard $(addprefix $(TESTS)/test_,views.py indexing.py dispatch.py autograd*.py jit*.py gluon_layers.py \

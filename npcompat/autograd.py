@@ -17,7 +17,7 @@ from npcompat._internal.autograd import backward as walk
 from npcompat._internal.autograd import tape
 from npcompat._internal.compile import custom_gradient
 from npcompat._internal.core import modes
-from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.dispatch import handles
 from npcompat._internal.support.errors import AutogradError
 from npcompat._internal.support.lazy_import import LazyModule
@@ -238,7 +238,7 @@ def grad(
     heads : ndarray or sequence of ndarray
         Arrays to differentiate.
     variables : ndarray or sequence of ndarray
-        Arrays that have an attached gradient.
+        Arrays that have an attached gradient, or that were computed from such while recording.
     head_grads : ndarray or sequence of (ndarray or None), optional
         Gradients with respect to the heads; ones if not given.
     retain_graph : bool, optional
@@ -266,25 +266,25 @@ def grad(
     """
     single = isinstance(variables, Handle)
     listed = _listed(variables)
-    leaves = []
+    places = []
     for i, variable in enumerate(listed):
         leaf = None if variable._extra is None else variable._extra.leaf
-        if leaf is None:
+        value = Value(None, leaf) if leaf is not None else handles.read(variable)
+        if value.node is None:
             raise AutogradError(
-                f"variables[{i}] is no variable: call attach_grad() on it before it is used under "
-                "autograd.record()"
+                f"variables[{i}] is no variable, nor was it recorded: call attach_grad() on it "
+                "before it is used under autograd.record()"
             )
-        leaves.append(leaf)
+        places.append((value.node, value.index))
     keep = create_graph if retain_graph is None else retain_graph
     with modes.changed(training=train_mode):
         values, grads = walk.head_values(
             _listed(heads), None if head_grads is None else _listed(head_grads)
         )
-        found = walk.gradients(values, grads, keep or create_graph, create_graph)
+        found = walk.gradients_at(values, grads, places, keep or create_graph, create_graph)
     results = []
-    for variable, leaf in zip(listed, leaves, strict=True):
-        reached = found.get(id(leaf))
-        results.append(handles.wrap(reached[1]) if reached is not None else variable.detach() * 0)
+    for variable, reached in zip(listed, found, strict=True):
+        results.append(handles.wrap(reached) if reached is not None else variable.detach() * 0)
     return results[0] if single else results
 
 

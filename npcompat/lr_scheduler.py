@@ -1,8 +1,8 @@
 """Learning rate schedules: functions of the number of updates.
 
 A scheduler is called with the number of updates, a Python number or an array. In a compiled
-training step it is an array whose value is unknown; so a scheduler of your own must use `np.where`
-instead of `if` to be compiled.
+training step it is an array whose value is unknown: branches of a scheduler of your own become parts
+of the program there.
 """
 
 import math
@@ -12,6 +12,8 @@ from typing import Any
 import numpy as onp
 
 import npcompat.numpy as np
+from npcompat._internal.core import modes
+from npcompat._internal.dispatch import late_bound
 from npcompat.numpy._ndarray import Array
 
 
@@ -93,11 +95,16 @@ class LRScheduler:
             return np.where(
                 num_update < self.warmup_steps,
                 self.get_warmup_lr(num_update),
-                self.schedule(np, num_update),
+                self._schedule()(np, num_update),
             )
         if num_update < self.warmup_steps:
             return float(self.get_warmup_lr(num_update))
         return float(self.schedule(onp, num_update))
+
+    def _schedule(self) -> Any:
+        """Return `schedule`; in a trace, with branches of a user's as parts of the program."""
+        traced = modes.current().trace is not None
+        return late_bound.converted(self.schedule) if traced else self.schedule
 
 
 class FactorScheduler(LRScheduler):

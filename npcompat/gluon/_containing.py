@@ -12,6 +12,7 @@ _OWN = frozenset(
         "_reg_params",
         "_forward_hooks",
         "_forward_pre_hooks",
+        "_backward_hooks",
         "_op_hooks",
         "_watched",
         "_order",

@@ -5,8 +5,9 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from npcompat._internal.core import modes
-from npcompat._internal.core.handle import Value
+from npcompat._internal.compile import custom_gradient
+from npcompat._internal.core import changes, modes
+from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.observer import Observer, Run
 from npcompat._internal.core.op import Attrs, Op, short_name
 from npcompat._internal.dispatch import handles
@@ -22,6 +23,7 @@ class Hooked:
     __slots__ = ()
     _forward_hooks: dict[Any, Hook]
     _forward_pre_hooks: dict[Any, Hook]
+    _backward_hooks: dict[Any, Hook]
     _op_hooks: dict[Any, tuple[OpHook, bool]]
 
     def register_forward_pre_hook(self, hook: Hook) -> HookHandle:
@@ -39,6 +41,35 @@ class Hooked:
         called once, while it is compiled.
         """
         return HookHandle(self._forward_hooks, hook)
+
+    def register_backward_hook(self, hook: Hook) -> HookHandle:
+        """Register `hook(block, grad_inputs, grad_outputs)`, called when gradients come through.
+
+        Both are tuples with an entry for each positional argument and each output; None for what
+        has no gradient. A tuple that the hook returns replaces the gradients of the inputs.
+
+        Raises
+        ------
+        NotImplementedError
+            If the block is called while recording in a compiled function or block. A hybridized
+            block can have such hooks itself.
+
+        Examples
+        --------
+        >>> net = nn.Dense(1, in_units=2, use_bias=False, weight_initializer="ones")
+        >>> net.initialize()
+        >>> handle = net.register_backward_hook(lambda block, inputs, outputs: (inputs[0] * 10,))
+        >>> x = np.ones((1, 2))
+        >>> x.attach_grad()
+        >>> with autograd.record():
+        ...     y = net(x)
+        >>> y.backward()
+        >>> x.grad
+        array([[10., 10.]])
+        >>> handle.detach()
+        """
+        changes.note()
+        return HookHandle(self._backward_hooks, hook)
 
     def register_op_hook(self, callback: OpHook, monitor_all: bool = False) -> HookHandle:
         """Register `callback(name, operator, array)`, called for each output of each operator.
@@ -60,6 +91,91 @@ class Hooked:
         >>> handle.detach()
         """
         return HookHandle(self._op_hooks, (callback, monitor_all))
+
+
+class _GradientHooks:
+    """Backward hooks during one call of a block: identities before and after it see gradients.
+
+    Parameters
+    ----------
+    block : Block
+        The block.
+    hooks : sequence of callable
+        Its hooks.
+    """
+
+    def __init__(self, block: Any, hooks: Sequence[Hook]) -> None:
+        self._block, self._hooks = block, list(hooks)
+        self._outputs: tuple[Any, ...] = ()
+        self._count, self._places = 0, list[int]()
+
+    def __call__(self, run: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Call the block."""
+        if modes.current().trace is not None:
+            raise NotImplementedError(
+                f"register_backward_hook: {type(self._block).__name__} is called in a compiled "
+                "function or block, where gradients have no values when the hook is called; "
+                "register it on the hybridized block itself, or don't compile"
+            )
+        found = list(args)
+        self._count = len(args)
+        self._places = [
+            i
+            for i, a in enumerate(args)
+            if isinstance(a, Handle) and handles.read(a).node is not None
+        ]
+        if self._places:
+            given = [args[i] for i in self._places]
+            seen = custom_gradient.call("register_backward_hook", _same, self._entered, given)
+            for i, array in zip(self._places, seen, strict=True):
+                found[i] = array
+        out = run(*found, **kwargs)
+        single = isinstance(out, Handle)
+        outs = [out] if single else out
+        if not isinstance(outs, list | tuple) or not all(isinstance(o, Handle) for o in outs):
+            raise TypeError(
+                f"{type(self._block).__name__} has a backward hook, so it must return an array or "
+                f"a list of arrays; got {type(out).__name__}"
+            )
+        passed = custom_gradient.call("register_backward_hook", _same, self._left, outs)
+        return passed[0] if single else type(out)(passed)
+
+    def _left(self, xs: Any, outs: Any, grads: Any) -> Any:
+        """Gradients of the outputs have come; nothing comes back to inputs that are constants."""
+        self._outputs = tuple(grads)
+        if not self._places:
+            self._call([])
+        return grads
+
+    def _entered(self, xs: Any, outs: Any, grads: Any) -> Any:
+        """Gradients of the inputs have come."""
+        return self._call(grads)
+
+    def _call(self, grads: Sequence[Any]) -> Sequence[Any]:
+        inputs: list[Any] = [None] * self._count
+        for i, grad in zip(self._places, grads, strict=True):
+            inputs[i] = grad
+        for hook in self._hooks:
+            returned: Any = hook(self._block, tuple(inputs), self._outputs)
+            if returned is not None:
+                inputs = list(returned) if isinstance(returned, list | tuple) else [returned]
+                if len(inputs) != self._count:
+                    raise ValueError(
+                        f"backward hook of {type(self._block).__name__}: expected {self._count} "
+                        f"gradients, one for each input, or None; got {len(inputs)}"
+                    )
+        return [inputs[i] for i in self._places]
+
+
+def _same(*arrays: Any) -> tuple[Any, ...]:
+    return arrays
+
+
+def with_backward_hooks(
+    block: Any, hooks: Sequence[Hook], run: Callable[..., Any], *args: Any, **kwargs: Any
+) -> Any:
+    """Call a block whose backward hooks see the gradients of this call."""
+    return _GradientHooks(block, hooks)(run, *args, **kwargs)
 
 
 class _Hooks(Observer):
@@ -115,4 +231,4 @@ def observed(
         return run(*args, **kwargs)
 
 
-__all__ = ["Hook", "Hooked", "OpHook", "observed"]
+__all__ = ["Hook", "Hooked", "OpHook", "observed", "with_backward_hooks"]

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as onp
 
 from npcompat import initializer, symbol
-from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core import changes, dtypes, modes
 from npcompat._internal.core.handle import extra
 from npcompat._internal.dispatch import handles, writes
 from npcompat._internal.dispatch.devices import Device, as_device, current_device, device_of, moved
@@ -198,6 +198,7 @@ class Parameter:
             request = "null"
         if request != self._grad_req:
             self._grad_req = request
+            changes.note()
             if self._data is not None:
                 self._attach()
 
@@ -465,9 +466,8 @@ class Parameter:
 
     def zero_grad(self) -> None:
         """Set the gradient to zero; does nothing if there is none."""
-        if self._data is not None and self._data.grad is not None:
-            with modes.changed(recording=False):
-                self._data.grad[...] = 0
+        if self._data is not None:
+            self._data.zero_grad()
 
     def reset_device(self, device: Any) -> None:
         """Move the parameter to another device.

@@ -22,7 +22,7 @@ from npcompat.gluon import _variables
 from npcompat.gluon._containing import Watch, parts
 from npcompat.gluon._export import Exported
 from npcompat.gluon._front import F
-from npcompat.gluon._hooks import Hooked, observed
+from npcompat.gluon._hooks import Hooked, observed, with_backward_hooks
 from npcompat.gluon._parameter import once, one_of
 from npcompat.gluon._structure import Structured
 from npcompat.gluon._summary import print_summary
@@ -87,7 +87,7 @@ class Block(Structured, Hooked):
             "_op_hooks", "_order", "_parents", "_reg_params", "_watched",
         )
     )  # fmt: skip
-    _registries: ClassVar[tuple[str, ...]] = ("_children",)
+    _registries: ClassVar[tuple[str, ...]] = ("_children", "_backward_hooks")
     _children: dict[str, "Block"]
     _reg_params: ParameterDict
     _order: dict[str, None]
@@ -105,6 +105,7 @@ class Block(Structured, Hooked):
             "_reg_params": ParameterDict(shared=params),
             "_forward_hooks": {},
             "_forward_pre_hooks": {},
+            "_backward_hooks": {},
             "_op_hooks": {},
             "_parents": weakref.WeakSet(),
         }
@@ -471,9 +472,15 @@ class Block(Structured, Hooked):
             )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._backward_hooks and modes.current().recording:
+            hooks = list(self._backward_hooks.values())
+            return with_backward_hooks(self, hooks, self._hooked_call, *args, **kwargs)
+        return self._hooked_call(*args, **kwargs)
+
+    def _hooked_call(self, *args: Any, **kwargs: Any) -> Any:
         if _variables.wanted(args, kwargs):
             with _variables.Variables(self.collect_params()):
-                return self(*args, **kwargs)
+                return self._hooked_call(*args, **kwargs)
         if self._forward_pre_hooks:
             for hook in list(self._forward_pre_hooks.values()):
                 hook(self, args)

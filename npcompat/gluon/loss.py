@@ -10,6 +10,8 @@ import npcompat.numpy_extension as npx
 from npcompat._internal.support.errors import InferenceError
 from npcompat.gluon.block import HybridBlock
 from npcompat.numpy._ndarray import ndarray
+from npcompat.numpy_extension._checks import expect
+from npcompat.symbol import Symbol
 
 
 def _known_shape(x: Any) -> tuple[int, ...] | None:
@@ -223,6 +225,17 @@ class SoftmaxCrossEntropyLoss(Loss):
         Factor of the loss.
     batch_axis : int
         The axis of samples; the loss is averaged over all others.
+    ignore_index : int, optional
+        Label of what does not count: its loss is 0, and the mean leaves it out.
+    class_weight : array_like, optional
+        Weight of each class.
+    label_smoothing : float
+        Part of the probability of a label that all classes share, from 0 to 1.
+
+    Raises
+    ------
+    IndexError
+        If a label is the number of no class; on XLA at the next read of an array.
 
     Examples
     --------
@@ -238,6 +251,10 @@ class SoftmaxCrossEntropyLoss(Loss):
         from_logits: bool = False,
         weight: float | None = None,
         batch_axis: int = 0,
+        *,
+        ignore_index: int | None = None,
+        class_weight: Any = None,
+        label_smoothing: float = 0.0,
     ) -> None:
         super().__init__(weight, batch_axis)
         self._axis, self._sparse_label, self._from_logits = (
@@ -245,6 +262,21 @@ class SoftmaxCrossEntropyLoss(Loss):
             bool(sparse_label),
             bool(from_logits),
         )
+        if ignore_index is not None and not sparse_label:
+            raise ValueError(
+                "SoftmaxCrossEntropyLoss: ignore_index is a number of a class, but labels are "
+                "probabilities (sparse_label=False): use sample_weight"
+            )
+        if not 0 <= label_smoothing <= 1:
+            raise ValueError(
+                "SoftmaxCrossEntropyLoss: label_smoothing: expected a number from 0 to 1, got "
+                f"{label_smoothing}"
+            )
+        self._ignored = None if ignore_index is None else int(ignore_index)
+        self._smoothing = float(label_smoothing)
+        self._class_weight = None if class_weight is None else np.array(class_weight)
+        if self._class_weight is not None and self._class_weight.ndim != 1:
+            raise self._misfit("class_weight", self._class_weight, "one weight for each class")
 
     def forward(
         self, pred: ndarray, label: ndarray, sample_weight: ndarray | None = None
@@ -252,11 +284,59 @@ class SoftmaxCrossEntropyLoss(Loss):
         """Compute the loss of each sample."""
         if not self._from_logits:
             pred = npx.log_softmax(pred, axis=self._axis)
-        if self._sparse_label:
-            loss = -self._of_label(pred, label)
-        else:
-            loss = -(pred * self._like("label", label, pred)).sum(axis=self._axis, keepdims=True)
-        return self._mean(loss, sample_weight)
+        if not self._sparse_label:
+            label = self._like("label", label, pred)
+            if self._smoothing:
+                classes = pred.shape[self._axis]
+                label = label * (1 - self._smoothing) + self._smoothing / classes
+            loss = -(self._weighing(pred) * label).sum(axis=self._axis, keepdims=True)
+            return self._mean(loss, sample_weight)
+        counted = self._counted(pred, label)
+        weighed = self._weighing(pred)
+        loss = -self._of_label(weighed, label)
+        if self._smoothing:
+            shared = -weighed.mean(axis=self._axis, keepdims=True)
+            loss = loss * (1 - self._smoothing) + shared * self._smoothing
+        if counted is None:
+            return self._mean(loss, sample_weight)
+        loss = self._weighted(np.where(counted, loss, np.zeros_like(loss)), sample_weight)
+        axes = self._other_axes(loss)
+        number = counted.astype(loss.dtype).sum(axis=axes)
+        return loss.sum(axis=axes) / np.maximum(number, 1)
+
+    def _weighing(self, pred: Any) -> Any:
+        """Multiply logarithms of probabilities by the weights of their classes."""
+        if self._class_weight is None:
+            return pred
+        axis = self._axis % pred.ndim
+        if pred.shape[axis] != len(self._class_weight):
+            raise self._misfit(
+                "class_weight",
+                self._class_weight,
+                f"{pred.shape[axis]} weights, one for each class",
+            )
+        after = (1,) * (pred.ndim - axis - 1)
+        return pred * self._class_weight.reshape(-1, *after).astype(pred.dtype)
+
+    def _counted(self, pred: Any, label: Any) -> Any:
+        """Check that labels are numbers of classes; return where they count, None if all do."""
+        if isinstance(label, Symbol) or isinstance(pred, Symbol):
+            if self._ignored is None:
+                return None
+            counted = label != self._ignored
+            return np.expand_dims(counted, self._axis)
+        label, classes = np.asarray(label), pred.shape[self._axis]
+        valid = (label > -1) & (label < classes)
+        counted = None if self._ignored is None else label != self._ignored
+        expect(
+            (valid if counted is None else valid | ~counted).all(),
+            IndexError,
+            f"{type(self).__name__}: label: expected numbers of classes, from 0 to {classes - 1}"
+            + ("" if self._ignored is None else f", or ignore_index={self._ignored}"),
+        )
+        if counted is None or counted.ndim == pred.ndim:
+            return counted
+        return np.expand_dims(counted, self._axis)
 
     def _of_label(self, pred: Any, label: Any) -> Any:
         try:

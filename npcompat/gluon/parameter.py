@@ -1,5 +1,6 @@
 """Parameters and ParameterDict: operations on all parameters of a block or a program."""
 
+import difflib
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -215,6 +216,14 @@ class ParameterDict(dict[str, Parameter]):
 
     def setattr(self, name: str, value: Any) -> None:
         """Set an attribute of all parameters, such as `grad_req` or `lr_mult`."""
+        for parameter in self.values():
+            if not hasattr(parameter, name):
+                known = [n for n in dir(type(parameter)) if not n.startswith("_")]
+                near = difflib.get_close_matches(name, known, 1)
+                hint = f"; did you mean {near[0]!r}?" if near else ""
+                raise AttributeError(
+                    f"setattr: Parameter {parameter.name} has no attribute {name!r}{hint}"
+                )
         for parameter in self.values():
             setattr(parameter, name, value)
 

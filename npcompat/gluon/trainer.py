@@ -7,11 +7,11 @@ from typing import Any
 import numpy as onp
 
 from npcompat import optimizer as optimizers
-from npcompat._internal.core import modes
-from npcompat._internal.core.retained_outputs import version_of
+from npcompat._internal.core import modes, trace_notes
 from npcompat._internal.files import safetensors_file
 from npcompat._internal.support.errors import ParameterFileError
 from npcompat.gluon._parameter import Parameter, once
+from npcompat.gluon._stale_gradients import StaleGradients
 from npcompat.gluon.utils import all_finite
 from npcompat.numpy_extension import cond
 from npcompat.optimizer._optax import is_transformation
@@ -119,7 +119,7 @@ class Trainer:
             self._optimizer = make(optimizer, **arguments)
         self._updater = optimizers.Updater(self._optimizer)
         self._scale = self._optimizer.rescale_grad
-        self._seen: dict[int, int] = {}
+        self._stale = StaleGradients(self._optimizer)
         self._scaler: Any = None  # that of `amp.init_trainer`
         self._optimizer._known([i for i, p in by_index.items() if p.grad_req != "null"])
         for parameter in self._params:
@@ -177,9 +177,12 @@ class Trainer:
                 "Trainer: batch_size is what gradients are divided by, so it must be positive; "
                 f"got {batch_size}"
             )
+        if modes.current().trace is not None:
+            for parameter in self._params:
+                trace_notes.counted(parameter, "_grad_req")
         trained = [i for i, p in enumerate(self._params) if p.grad_req != "null"]
         grads = {i: self._params[i].grad() for i in trained}
-        stale = self._stale(grads)
+        stale = self._stale.find(grads)
         if stale and not ignore_stale_grad:
             names = ", ".join(f"{i} ({self._params[i].name})" for i in stale)
             raise UserWarning(
@@ -190,8 +193,7 @@ class Trainer:
         chosen = [i for i in trained if i not in stale]
         if chosen:
             self._apply(chosen, grads, self._scale / batch_size)
-        if modes.current().trace is None:
-            self._seen = {i: version_of(grads[i]) for i in trained}
+        self._stale.note(grads)
 
     def _apply(self, chosen: list[int], grads: Mapping[int, Any], scale: float) -> None:
         """Update parameters with gradients times a scale.
@@ -216,19 +218,6 @@ class Trainer:
             finally:
                 optimizer.rescale_grad, optimizer._usable = scale, None
             scaler._step(usable)
-
-    def _stale(self, grads: Mapping[int, Any]) -> list[int]:
-        """Return parameters whose gradient was not written since the last step.
-
-        In a compiled function that runs backward itself, these are the gradients that it does not
-        write. In one that does not, nothing is known of them.
-        """
-        trace = modes.current().trace
-        if trace is None:
-            return [i for i, g in grads.items() if self._seen.get(i) == version_of(g)]
-        written = set(map(id, trace.written()))
-        found = [i for i, g in grads.items() if id(g) not in written]
-        return found if len(found) < len(grads) else []
 
     # --- states
 

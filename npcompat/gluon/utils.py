@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core import changes, dtypes, modes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.dispatch.devices import as_device
 from npcompat._internal.support import atomic_file
+from npcompat._internal.support.errors import TracedValueError, user_location
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
@@ -46,6 +47,7 @@ class HookHandle:
         """Remove the hook; does nothing the second time."""
         if self._hooks is not None:
             self._hooks.pop(self, None)
+            changes.note()
             self._hooks = None
 
     def __enter__(self) -> "HookHandle":
@@ -191,7 +193,13 @@ def clip_global_norm(
     with modes.changed(recording=False):
         norm = apply(_global_norm, arrays)
         if check_isfinite:
-            value = float(norm)
+            try:
+                value = float(norm)
+            except TracedValueError as error:
+                raise TracedValueError(
+                    f"{user_location()}: clip_global_norm waits for the norm, to see if it is "
+                    "finite, which a compiled function can't; pass check_isfinite=False"
+                ) from error
             if not math.isfinite(value):
                 warnings.warn(
                     f"clip_global_norm: the norm is {value}; the arrays are left as they are",

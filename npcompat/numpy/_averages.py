@@ -344,9 +344,10 @@ def _nan_spread(
     if modes.current().trace is None and bool((free <= 0).any()):
         warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=3)
     found = inherit(select(free > 0, squared / select(free > 0, free, 1), onp.nan), a)
-    spread = (sqrt(found) if of is std else found).astype(
-        real if dtype is None else wanted, copy=False
-    )
+    if of is std:  # of equal elements the derivative is zero, as that of `std`
+        zero = found == 0
+        found = select(zero, 0, sqrt(select(zero, 1, found)))
+    spread = found.astype(real if dtype is None else wanted, copy=False)
     return finish(handles.as_scalar(asanyarray(spread)), out, of.__name__)
 
 

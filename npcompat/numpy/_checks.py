@@ -65,6 +65,13 @@ def shaping(a: Any, what: str, argument: str = "") -> onp.ndarray[Any, Any]:
     return handles.to_host(a)
 
 
+def is_recorded(a: Any) -> bool:
+    """Return True for what is being recorded, or a list of such: its elements have gradients."""
+    if isinstance(a, list | tuple):
+        return any(map(is_recorded, a))
+    return modes.current().recording and isinstance(a, Handle) and handles.read(a).node is not None
+
+
 _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 
@@ -76,4 +83,4 @@ def check_casting(casting: Any) -> None:
         )
 
 
-__all__ = ["check_casting", "flagged", "outside", "refuse", "shaping"]
+__all__ = ["check_casting", "flagged", "is_recorded", "outside", "refuse", "shaping"]

@@ -246,6 +246,8 @@ def full(
         elif isinstance(value, TracedNumber):
             wanted = wanted or dtypes.strong(xla.type_of(as_value(value).payload))
         elif not isinstance(value, Handle):
+            value = array_like.joined(value)
+        if not isinstance(value, Handle | TracedNumber):
             # Let NumPy cast, with its warnings and errors.
             value = asarray(value if wanted is None else onp.full(onp.shape(value), value, wanted))
         wanted = wanted or value.dtype

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as onp
 
 from npcompat._internal.core import dtypes, modes
-from npcompat._internal.core.handle import Handle, Value, extra
+from npcompat._internal.core.handle import Handle, Value, extra, root_of
 from npcompat._internal.core.op import operator
 from npcompat._internal.core.retained_outputs import materialize
 from npcompat._internal.dispatch import array_like, execution, handles, late_bound, writes
+from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat._internal.indexing import lens
 
 if TYPE_CHECKING:
@@ -196,8 +197,11 @@ class Flat:
             return key
         return onp.arange(len(self)).flat[numpys]
 
+    def _is_recorded(self) -> bool:
+        return modes.current().recording and root_of(self._handle)._value.node is not None
+
     def __getitem__(self, key: Any) -> "ndarray":
-        host = handles.current_array(self._handle)
+        host = None if self._is_recorded() else handles.current_array(self._handle)
         if host is not None:
             found = host.flat[handles.to_host(key) if isinstance(key, Handle) else key]
             if type(found) is onp.ndarray:
@@ -217,7 +221,11 @@ class Flat:
     def __setitem__(self, key: Any, new: Any) -> None:
         if not Flags(self._handle).writeable:
             raise ValueError("underlying array is read-only")
-        target = writes.buffer(self._handle)
+        if isinstance(new, list | tuple):  # elements that are recorded have gradients
+            new = array_like.joined_value(new, self._handle.dtype) or new
+            new = handles.wrap(new) if isinstance(new, Value) else new
+        operands = [handles.read(new)] if isinstance(new, Handle) else []
+        target = writes.buffer(self._handle, *operands)
         if target is not None:
             if isinstance(new, Handle):
                 new = (
@@ -236,6 +244,11 @@ class Flat:
             key = self._key(key)
         flat = lens.reshaped(self._handle, (-1,))
         wanted = onp.empty(flat.shape, onp.bool_)[key]
+        if type(wanted) is onp.bool_ and not isinstance(new, Handle | TracedNumber):
+            if not array_like.is_unknown(new):
+                one = onp.empty(1, flat.dtype)
+                one.flat[0] = new  # with NumPy's errors
+                new = one[0]
         if not isinstance(new, Handle) and not onp.isscalar(new):
             new = array_like.joined(new, flat.dtype)
             new = new if isinstance(new, Handle) else array_like.array_of(new)

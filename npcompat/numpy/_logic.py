@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import ml_dtypes
 import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
@@ -275,23 +276,60 @@ def _nan_to_num(
     return xp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
+_NUMBERS = (bool, int, float, complex, onp.bool_, onp.number, type(None))
+
+
+@operator(
+    "_npi_replaced",
+    rule=lambda types, attrs: ([dtypes.strong(types[0])] * 4, dtypes.strong(types[0])),
+    pattern="broadcast",
+)
+def _replaced_numbers(xp: Any, x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+    """Replace NaN and infinities by elements of arrays."""
+    shape = onp.broadcast_shapes(x.shape, nan.shape, posinf.shape, neginf.shape)
+    if shape != x.shape:
+        raise ValueError(f"nan_to_num: shape {shape} of what replaces does not fit {x.shape}")
+    found = xp.where(xp.isnan(x), nan, x)
+    infinite = xp.isinf(x)
+    found = xp.where(infinite & (x > 0), posinf, found)
+    return xp.where(infinite & (x < 0), neginf, found)
+
+
+def _replaced(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+    if x.dtype.kind == "c":
+        result = x.copy()
+        result.real = _replaced(x.real, nan, posinf, neginf)
+        result.imag = _replaced(x.imag, nan, posinf, neginf)
+        return result
+    if not dtypes.is_inexact(x.dtype):
+        return x.copy()
+    limits: Any = ml_dtypes.finfo(x.dtype)  # type: ignore[no-untyped-call]
+    high = limits.max if posinf is None else posinf
+    low = limits.min if neginf is None else neginf
+    return apply(_replaced_numbers, (x, *[asarray(n).astype(x.dtype) for n in (nan, high, low)]))
+
+
 def nan_to_num(
     x: ArrayLike,
     copy: bool = True,
-    nan: float = 0.0,
-    posinf: float | None = None,
-    neginf: float | None = None,
+    nan: ArrayLike = 0.0,
+    posinf: ArrayLike | None = None,
+    neginf: ArrayLike | None = None,
 ) -> "ndarray":
     """Replace NaN by a number (zero) and infinities by numbers (the largest ones).
 
-    With ``copy=False`` the array itself is changed.
+    The numbers may be arrays that broadcast to `x`. With ``copy=False`` the array itself is
+    changed.
 
     Examples
     --------
     >>> np.nan_to_num(np.array([1.0, np.nan]))
     array([1., 0.])
     """
-    result = apply(_nan_to_num, (x,), (nan, posinf, neginf))
+    if all([isinstance(n, _NUMBERS) and not isinstance(n, Handle) for n in (nan, posinf, neginf)]):
+        result = apply(_nan_to_num, (x,), (nan, posinf, neginf))
+    else:
+        result = _replaced(asarray(x), nan, posinf, neginf)
     if copy or not isinstance(x, Handle):
         return result
     target: Any = x

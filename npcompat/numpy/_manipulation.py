@@ -35,6 +35,8 @@ def shape(a: ArrayLike) -> tuple[int, ...]:
     >>> np.shape([[1, 2, 3]])
     (1, 3)
     """
+    if isinstance(a, list | tuple) and array_like.is_unknown(a):
+        return array_like.shape_of(a)
     found: tuple[int, ...] = _on_host(a).shape
     return found
 

@@ -12,6 +12,7 @@ from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Value, extra, payload_now, root_of
 from npcompat._internal.core.op import as_shape
+from npcompat._internal.core.retained_outputs import clear
 from npcompat._internal.dispatch import array_like, devices, handles, writes
 from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat._internal.dispatch.memory_layout import in_c_order
@@ -433,7 +434,9 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
     def zero_grad(self) -> None:
         """Set the gradient to zero."""
         if self.grad is not None:
-            self.grad[...] = 0
+            with modes.changed(recording=False):
+                self.grad[...] = 0
+            clear(self.grad)
 
     def backward(
         self,

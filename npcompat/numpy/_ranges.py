@@ -10,17 +10,21 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, overload
 
 import numpy as onp
 
+from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import as_shape, operator
 from npcompat._internal.dispatch import array_like, handles
 from npcompat._internal.dispatch.apply import apply
+from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat.numpy._arithmetic import power
+from npcompat.numpy._checks import is_recorded
 from npcompat.numpy._creation import array, asarray, copy_of, placed_on
 from npcompat.numpy._filled import created, full
-from npcompat.numpy._manipulation import expand_dims
+from npcompat.numpy._manipulation import expand_dims, moveaxis
 from npcompat.numpy._overrides import made_like
+from npcompat.numpy._selection import where
 from npcompat.numpy._typing import ArrayLike, DTypeLike, ShapeLike
 from npcompat.numpy._unbound import unbound
 
@@ -308,6 +312,29 @@ def logspace(
         return made if dtype is None else made.astype(dtype)
 
 
+def _is_live(x: Any) -> bool:
+    """Return True for what is recorded, or not known yet."""
+    if not isinstance(x, Handle):
+        return isinstance(x, TracedNumber)
+    return is_recorded(x) or xla.is_tracer(handles.read(x).payload)
+
+
+def _geometric(start: Any, stop: Any, num: int, endpoint: bool, dtype: Any, axis: int) -> Any:
+    """Compute a geometric progression by operators; its ends are the bounds themselves."""
+    start, stop = asarray(start), asarray(stop)
+    kind = dtypes.result_type([start.dtype, stop.dtype])
+    if not dtypes.is_inexact(kind):
+        kind = dtypes.default_float()
+    start, stop = start.astype(kind), stop.astype(kind)
+    ratio = stop / start
+    steps = linspace(0.0, 1.0, num, endpoint).reshape(-1, *(1,) * ratio.ndim)
+    made = start * power(ratio, steps.astype(kind))
+    if num > 1 and endpoint:
+        made = where(steps == 1, stop, made)
+    made = moveaxis(made, 0, axis) if made.ndim > 1 else made
+    return made if dtype is None else made.astype(dtype)
+
+
 def geomspace(
     start: ArrayLike,
     stop: ArrayLike,
@@ -323,11 +350,11 @@ def geomspace(
     >>> np.geomspace(1, 8, 4)
     array([1., 2., 4., 8.])
     """
-    host = [
-        handles.to_host(x) if isinstance(x, Handle) else array_like.host_array(x)
-        for x in (start, stop)
-    ]
+    ends = [array_like.joined(x) if isinstance(x, list | tuple) else x for x in (start, stop)]
     wanted = None if dtype is None else dtypes.canonical(dtype)
+    if any(map(_is_live, ends)):
+        return _geometric(ends[0], ends[1], python.index(num), endpoint, wanted, axis)
+    host = [handles.to_host(x) if isinstance(x, Handle) else array_like.host_array(x) for x in ends]
     made = onp.geomspace(host[0], host[1], num, endpoint, wanted, axis)
     return array_like.array_of(
         made.astype(

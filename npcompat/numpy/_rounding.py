@@ -133,6 +133,8 @@ def _clipped(
 
 def _rounded_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     dtype = dtypes.strong(types[0])
+    if dtype == onp.bool_ and attrs["decimals"]:
+        onp.round(onp.zeros(1, bool), attrs["decimals"])  # raises NumPy's error
     # NumPy rounds bools as halves.
     dtype = onp.dtype(onp.float16) if dtype == onp.bool_ else dtype
     return [dtype], dtype

@@ -8,9 +8,11 @@ from npcompat._internal.core import dtypes
 from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch import array_like
 from npcompat._internal.dispatch.apply import apply
-from npcompat.numpy._checks import shaping
+from npcompat.numpy._checks import is_recorded, shaping
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._given_length import distinct, length
+from npcompat.numpy._joining import concatenate
+from npcompat.numpy._selection import take
 from npcompat.numpy._typing import ArrayLike
 
 if TYPE_CHECKING:
@@ -175,7 +177,13 @@ def unique(
         ]
         return (values, *asked) if asked else values
     find: Any = onp.unique
+    ar = asarray(ar)
     host = shaping(ar, "unique", "size=")
+    if is_recorded(ar):
+        values, *more = find(host, True, return_inverse, return_counts, axis, equal_nan=equal_nan)
+        taken = _chosen(ar, more[0], axis)
+        rest = [array_like.array_of(f) for f in more[0 if return_index else 1 :]]
+        return (taken, *rest) if rest else taken
     # Missing values of StringDType have no order.
     ordered = sorted or dtypes.on_devices(host.dtype)
     found = find(
@@ -302,6 +310,11 @@ def isin(
     return apply(_isin, (element, test_elements), (bool(invert),))
 
 
+def _chosen(array: "ndarray", places: onp.ndarray[Any, Any], axis: int | None = None) -> "ndarray":
+    """Take elements or slices of a recorded array, so that they have gradients."""
+    return take(array.ravel() if axis is None else array, places, axis=axis or 0)
+
+
 # --- of two arrays --------------------------------------------------------------------------------
 
 
@@ -359,6 +372,11 @@ def intersect1d(
     array([1, 3])
     """
     find: Any = onp.intersect1d
+    if is_recorded(ar1) or is_recorded(ar2):
+        one, other = asarray(ar1), asarray(ar2)
+        values, *places = find(*_elements(one, other, "intersect1d"), assume_unique, True)
+        taken = _chosen(one, places[0]).astype(values.dtype, copy=False)
+        return (taken, *map(array_like.array_of, places)) if return_indices else taken
     found = find(*_elements(ar1, ar2, "intersect1d"), assume_unique, return_indices)
     return (
         tuple([array_like.array_of(f) for f in found])
@@ -375,6 +393,8 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike) -> "ndarray":
     >>> np.union1d([3, 1], [2, 3])
     array([1, 2, 3])
     """
+    if is_recorded(ar1) or is_recorded(ar2):
+        return unique(concatenate((ar1, ar2), axis=None))
     return array_like.array_of(onp.union1d(*_elements(ar1, ar2, "union1d")))
 
 
@@ -389,6 +409,10 @@ def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> "n
     >>> np.setdiff1d([1, 2, 3, 2], [3])
     array([1, 2])
     """
+    if is_recorded(ar1):
+        one = asarray(ar1).ravel() if assume_unique else unique(ar1)
+        kept = onp.isin(*_elements(one, ar2, "setdiff1d"), invert=True)
+        return _chosen(one, onp.flatnonzero(kept))
     return array_like.array_of(onp.setdiff1d(*_elements(ar1, ar2, "setdiff1d"), assume_unique))
 
 
@@ -402,6 +426,12 @@ def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> "nd
     >>> np.setxor1d([1, 2, 3], [3, 4])
     array([1, 2, 4])
     """
+    if is_recorded(ar1) or is_recorded(ar2):
+        parts = [asarray(a).ravel() if assume_unique else unique(a) for a in (ar1, ar2)]
+        both = concatenate(parts)
+        find: Any = onp.unique
+        _, places, counts = find(shaping(both, "setxor1d"), True, return_counts=True)
+        return _chosen(both, places[counts == 1])
     return array_like.array_of(onp.setxor1d(*_elements(ar1, ar2, "setxor1d"), assume_unique))
 
 

@@ -501,7 +501,8 @@ class ufunc(Unbound[P, R_co], Generic[P, R_co], metaclass=_Kind):
         if len(self._op.inputs) != 2:
             raise ValueError("outer product only supported for binary functions")
         first, second, function = cast("Any", A), cast("Any", B), cast("Any", self)
-        aligned = asanyarray(first).reshape(onp.shape(first) + (1,) * onp.ndim(second))
+        one = asanyarray(first)
+        aligned = one.reshape(one.shape + (1,) * len(array_like.shape_of(second)))
         return function(aligned, second, **kwargs)
 
     def at(self, a: Any, indices: Any, b: ArrayLike | None = None, /) -> None:

@@ -1,5 +1,6 @@
 """Adapter for optax transformations."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -125,7 +126,8 @@ class Optax(Optimizer):
             multi_precision=multi_precision,
             param_dict=param_dict,
         )
-        self.transformation = transformation
+        whole = getattr(transformation, "gradient_transformation", None)  # of `MultiSteps`
+        self.transformation = transformation if whole is None else whole()
         self._state: dict[str, Any] | None = None
         self._indices: tuple[Any, ...] = ()
         self._op: Op | None = None
@@ -139,6 +141,57 @@ class Optax(Optimizer):
     def state(self) -> dict[str, Any]:
         """State of the transformation, by its path in optax's tree; empty before the first step."""
         return dict(self._state or {})
+
+    @property
+    def learning_rate(self) -> float:
+        """Learning rate, of `optax.inject_hyperparams`: other transformations do not show theirs.
+
+        Raises
+        ------
+        NotImplementedError
+            If the transformation does not show its rate.
+        """
+        return float(self._rate()) * super().learning_rate
+
+    @learning_rate.setter
+    def learning_rate(self, lr: float) -> None:
+        self.set_learning_rate(lr)
+
+    def set_learning_rate(self, lr: float) -> None:
+        """Set the learning rate of `optax.inject_hyperparams`.
+
+        Raises
+        ------
+        NotImplementedError
+            If the transformation does not show its rate.
+        """
+        if self.lr_scheduler is not None:
+            super().set_learning_rate(lr)  # which raises
+        self._rate()[...] = lr / super().learning_rate
+
+    lr = learning_rate
+
+    def _rate(self) -> Any:
+        """Return the array of the state that is the learning rate."""
+        if self._state is None:
+            names = [i for i in self.param_dict if self.param_dict[i].grad_req != "null"]
+            weights = [self.param_dict[i].data() for i in names]
+            self._known(names)
+            self._begin(
+                names,
+                weights,
+                [
+                    self.create_state_multi_precision(i, w)
+                    for i, w in zip(names, weights, strict=True)
+                ],
+            )
+        for path, array in (self._state or {}).items():
+            if path.endswith("hyperparams['learning_rate']"):
+                return array
+        raise NotImplementedError(
+            "learning_rate of an optax transformation: it is inside of the transformation, which "
+            "does not show it; wrap it by optax.inject_hyperparams, or give a schedule to optax"
+        )
 
     def _names(self) -> tuple[str, ...]:
         return tuple([self.idx2name.get(i, str(i)) for i in self._indices])
@@ -214,9 +267,29 @@ class Optax(Optimizer):
         op = self._operator(len(written))
         positions = tuple([at[id(h)] for h in written])
         with uninterrupted:
-            results = run_in_place(op, values, attrs, written, positions)
+            results = self._run(op, values, attrs, written, positions)
             for handle, value in zip(written, results, strict=True):
                 writes.write(handle, value)
+
+    def _run(
+        self,
+        op: Op,
+        values: list[Any],
+        attrs: Any,
+        written: Sequence[Handle],
+        positions: tuple[int, ...],
+    ) -> Any:
+        try:
+            return run_in_place(op, values, attrs, written, positions)
+        except TypeError as error:
+            missing = re.search(r"missing \d+ required keyword-only arguments?: (.*)", str(error))
+            if missing is None:
+                raise
+            raise NotImplementedError(
+                f"optax: the transformation asks for {missing[1]} at each step (as lbfgs, "
+                "polyak_sgd and reduce_on_plateau do), which a Trainer does not know: call its "
+                "update() in a compiled function of your own"
+            ) from error
 
     def _operator(self, outputs: int) -> Op:
         """Return the step operator, which this optimizer owns: its programs are freed with it.
@@ -254,7 +327,7 @@ def is_transformation(candidate: Any) -> bool:
     Does not import optax.
     """
     return (
-        isinstance(candidate, tuple)
+        not isinstance(candidate, Optimizer)
         and callable(getattr(candidate, "init", None))
         and callable(getattr(candidate, "update", None))
     )

@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
+from types import FunctionType, MethodType
 from typing import Any, ClassVar, TypeVar
 
 import numpy as onp
@@ -20,8 +21,21 @@ from npcompat._internal.core import changes, dtypes, modes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle, Value, extra
 from npcompat._internal.core.op import Op
-from npcompat._internal.dispatch import array_like, execution, handles, ownership, writes
-from npcompat._internal.dispatch.outside_traces import in_trace, outside, value_outside
+from npcompat._internal.core.retained_outputs import version_of
+from npcompat._internal.dispatch import (
+    array_like,
+    execution,
+    handles,
+    late_bound,
+    ownership,
+    writes,
+)
+from npcompat._internal.dispatch.outside_traces import (
+    in_trace,
+    outside,
+    value_outside,
+    versions_outside,
+)
 from npcompat._internal.dispatch.placement import constant
 from npcompat._internal.support import argument_errors
 from npcompat._internal.support.interrupts import uninterrupted
@@ -125,6 +139,7 @@ class _Group:
     counts: Any  # int32: number of updates
     factors: Any  # float64: of the learning rate; empty if all are 1
     decays: Any  # float64: weight decay; empty if all are 0
+    unstepped: list[int]  # the version of the counts that no step has written
 
     def at(self, array: Any, position: int, neutral: float) -> ndarray:
         """Return one parameter's entry of an array of the group."""
@@ -136,6 +151,11 @@ class _Group:
         """Set the update counts."""
         same = (counts == counts[:1]).all()
         _replace(self.counts, constant(onp.array(counts[0] if same else counts)))
+        self.set_unstepped()
+
+    def set_unstepped(self) -> None:
+        """Note that no step has written the counts."""
+        self.unstepped[:] = [version_of(self.counts)]
 
     def separate(self) -> None:
         """Count the updates of each parameter separately from now on."""
@@ -145,6 +165,7 @@ class _Group:
                     self.counts,
                     handles.read(np.broadcast_to(self.counts, (len(self.indices),)).copy()),
                 )
+                self.set_unstepped()
 
 
 def _shortest(values: Sequence[float], neutral: float) -> onp.ndarray[Any, Any]:
@@ -397,7 +418,16 @@ class Optimizer:
             counts = np.array(onp.int32(self.begin_num_update))
             factors, decays = map(np.array, self._multipliers(new))
         self._places.update({index: (len(self._groups), at) for at, index in enumerate(new)})
-        self._groups.append(_Group(list(new), counts, factors, decays))
+        self._groups.append(_Group(list(new), counts, factors, decays, []))
+        self._groups[-1].set_unstepped()
+
+    def _last_step(self, index: Any) -> int:
+        """Return the version at which a step last counted a parameter; 0 if none has."""
+        if index not in self._places:
+            return 0
+        group = self._groups[self._places[index][0]]
+        version, _ = versions_outside(group.counts)
+        return 0 if version in group.unstepped else version
 
     # --- rates, for steps of users' subclasses
 
@@ -421,7 +451,7 @@ class Optimizer:
         lr = (
             self._lr
             if self.lr_scheduler is None
-            else np.asarray(self.lr_scheduler(group.at(group.counts, at, 0)))
+            else np.asarray(self._rate_of(group.at(group.counts, at, 0)))
         )
         return (lr * group.at(group.factors, at, 1.0)).astype("float32")
 
@@ -539,7 +569,13 @@ class Optimizer:
         latest = self._groups[0].counts.max()
         for group in self._groups[1:]:
             latest = np.maximum(latest, group.counts.max())
-        return array_like.as_value(self.lr_scheduler(latest + 1))
+        return array_like.as_value(self._rate_of(latest + 1))
+
+    def _rate_of(self, update: Any) -> Any:
+        """Return the scheduler's rate; in a trace its branches are parts of the program."""
+        if modes.current().trace is None or not callable(self.lr_scheduler):
+            return self.lr_scheduler(update)
+        return late_bound.converted(_called(self.lr_scheduler))(update)
 
     def _given(self) -> list[Value]:
         """Return the first operands of a step: learning rate, gradient scale, and usability flag.
@@ -597,6 +633,11 @@ class Optimizer:
             found = results if op.outputs > 1 else (results,)
             for handle, value in zip(written, found, strict=True):
                 writes.write(handle, value)
+
+
+def _called(function: Any) -> Any:
+    """Return the function or method that calling an object calls."""
+    return function if isinstance(function, FunctionType | MethodType) else function.__call__
 
 
 def is_narrow(dtype: onp.dtype[Any]) -> bool:

@@ -42,7 +42,7 @@ def main() -> int:
         rng = random.Random(f"{given.seed} {number}")
         if given.mutation:
             with mutated(given.mutation):
-                failure = machine.attempt(mode, rng)
+                failure = machine.attempt(mode, rng, shrinks=False)
             if failure:
                 print(f"{given.mutation}: found by program {number + 1}\n{failure.text()}")
                 return 0

@@ -288,14 +288,35 @@ def linear(d: Draft) -> str:
     return f"{d.new()} = {found}"
 
 
+def kink(d: Draft) -> str:
+    """A function where it has a kink or a power of zero, which central differences can tell."""
+    a = d.name(lambda v: v.dtype.kind == "f" and v.size > 0)
+    made = d.new()
+    f = d.rng.choice(
+        (
+            f"{made} ** 0",
+            f"m.array({made}).reshape(-1, 1) ** [0, 2, 1]",
+            f"m.power({made}, 0.0)",
+            f"m.absolute({made})",
+            f"m.linalg.norm({made}.ravel())",
+            f"m.std(m.ravel({made}))",
+            f"m.hypot({made}, {made})",
+        )
+    )
+    zero = f"{made} = {a} - m.array({onp.asarray(d.values[a]).tolist()!r})"
+    return f"{zero}; {made} = {f} + {a}.sum()"
+
+
 LINES = [unary, binary, binary, out, view, view, write, write, write, shifted, method, method]
 LINES += [method, reduction, then_write, linear, masked]
 
 
 def draft(rng: random.Random, floats: bool = False, data: bool = True) -> Draft:
     made = Draft(rng, floats, data)
+    # What only gradients, and only compiled functions can show is written more often there.
+    pool = [*LINES, *[kink, masked] * 2] if floats else LINES if data else [*LINES, *[shifted] * 5]
     wanted, tries = rng.randrange(2, 9), 0
     while len(made.lines) < wanted and tries < 60:
-        made.add(rng.choice(LINES)(made))
+        made.add(rng.choice(pool)(made))
         tries += 1
     return made

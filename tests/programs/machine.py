@@ -47,8 +47,8 @@ def _failing(check: Callable[[], None]) -> str | None:
     return None
 
 
-def attempt(mode: str, rng: random.Random) -> Failure | None:
-    """Write a program and run it; None if all agree."""
+def attempt(mode: str, rng: random.Random, shrinks: bool = True) -> Failure | None:
+    """Write a program and run it; None if all agree, else the failure, shrunk if asked for."""
     if mode == "state":
         lines = state.draft(rng)
         check = lambda lines: _failing(lambda: state.check(lines))
@@ -60,7 +60,8 @@ def attempt(mode: str, rng: random.Random) -> Failure | None:
     why = check(lines)
     if why is None:
         return None
-    lines, why = _shrunk(lines, why, check, start)
+    if shrinks:
+        lines, why = _shrunk(lines, why, check, start)
     return Failure(mode, lines, why, start)
 
 

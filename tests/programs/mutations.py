@@ -11,10 +11,10 @@ import numpy as onp
 from npcompat._internal.backend.jax import differentiation
 from npcompat._internal.backend.jax.kernels import kinks
 from npcompat._internal.backend.jaxpr import overlapping_writes
-from npcompat._internal.compile import guards
+from npcompat._internal.compile import control_flow, guards
 from npcompat._internal.core.op import REGISTRY, Op
 from npcompat._internal.dispatch import array_like
-from npcompat.numpy import _manipulation
+from npcompat.numpy import _manipulation, _ufunc
 
 _joined = array_like.joined_value
 
@@ -45,10 +45,17 @@ def _zeros(outs, cotangents, separate):
     return one(outs, cotangents[0])
 
 
+def _all_carry(self, given, data, states):
+    """What a loop writes is taken to depend on what is differentiated."""
+    return (True,) * (self.outs + states + len(self.written))
+
+
 MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     "overlapping writes": (
         "compiled",
-        lambda: mock.patch.object(overlapping_writes, "_writes", return_value=False),
+        lambda: mock.patch.object(
+            overlapping_writes.Separator, "equations", lambda self, equation: [equation]
+        ),
     ),
     "lists of recorded arrays": (
         "gradients",
@@ -58,9 +65,21 @@ MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
         "host",
         lambda: mock.patch.object(Op, "in_c_order", property(lambda op: False)),
     ),
+    "ufuncs where nothing is computed": (
+        "gradients",
+        lambda: mock.patch.object(_ufunc, "_computed_where", lambda op, inputs, mask: inputs),
+    ),
+    "norms of zero": (
+        "gradients",
+        lambda: mock.patch.object(kinks, "root", lambda s, power=0.5: s**power),
+    ),
     "powers at zero": (
         "gradients",
         lambda: mock.patch.object(kinks, "real_power", jnp.power),
+    ),
+    "arrays written in loops": (
+        "state",
+        lambda: mock.patch.object(control_flow._Loop, "_carries", _all_carry),
     ),
     "guards": (
         "state",

@@ -29,6 +29,24 @@ class Held(gluon.HybridBlock):
         return y * len(self.chosen) if 1 in self.chosen else -y
 
 
+class Looped(gluon.HybridBlock):
+    """A block whose loop counts in an array, beside what has gradients, and carries a state."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = gluon.Parameter("weight", shape=(2,), init="ones")
+        self.count, self.rate = np.zeros(2), 0.5
+
+    def forward(self, x, h):
+        def body(row, state):
+            self.count[...] += row.detach()
+            state = state * self.rate + row * self.weight.data() + self.count * 0.01
+            return state * 1, state
+
+        outs, last = npx.foreach(body, np.stack([x, x * 2, -x]), h)
+        return outs.sum() + (outs * self.count).sum(), last.detach()
+
+
 CHANGES = [
     "held.k = {n}",
     "held.items[0] = {n}",
@@ -51,6 +69,8 @@ CHANGES = [
     "adam.optimizer.epsilon = {f}",
     "adam.set_learning_rate({f})",
     "other.collect_params()['weight'].lr_mult = {f}",
+    "looped.rate = {f}",
+    "looped.count[...] = {n}",
 ]
 CALLS = [
     "results.append(held(x))",
@@ -58,6 +78,8 @@ CALLS = [
     "step(x)",
     "step_adam(x)",
     "results.append(net(x.reshape(1, 2)))",
+    "results.extend(looping(x))",
+    "results.extend(looping(x))",
 ]
 
 
@@ -75,6 +97,9 @@ def draft(rng: random.Random) -> list[str]:
 
 
 def run(lines: list[str], compiled: bool) -> list:
+    looped = Looped()
+    looped.initialize()
+    carried = [np.zeros(2)]
     held, net, other = Held(), *[gluon.nn.Dense(1, in_units=2) for _ in range(2)]
     for block in (net, other):
         block.initialize(init.One())
@@ -90,12 +115,19 @@ def run(lines: list[str], compiled: bool) -> list:
 
         return step
 
+    def looping(x):
+        with autograd.record():
+            loss, carried[0] = looped(x, carried[0])
+        loss.backward()
+        return [loss, looped.weight.grad() * 1, looped.count * 1]
+
     def called(x):
         return held(x) * 2
 
     step, step_adam = stepping(net, trainer), stepping(other, adam)
     if compiled:
         held.hybridize()
+        looped.hybridize()
         called, step, step_adam = npx.jit(called), npx.jit(step), npx.jit(step_adam)
     x, results = np.array([1.0, 2.0]), []
     names = {**locals(), "np": np}

@@ -24,6 +24,16 @@ TABLE = {
     "norm, ord 1": (lambda x: np.linalg.norm(x, ord=1), [0.0, -1.0], [0, -1]),
     "norm, ord 3": (lambda x: np.linalg.norm(x, ord=3), [0.0, 0.0], [0, 0]),
     "vector_norm": (np.linalg.vector_norm, [0.0, 0.0], [0, 0]),
+    "norm, ord inf": (lambda x: np.linalg.norm(x, ord=onp.inf), [0.0, 0.0], [0, 0]),
+    "norm of a matrix, ord 1": (lambda x: np.linalg.norm(x[None], ord=1), [0.0, 0.0], [0, 0]),
+    "norm of a matrix, ord inf": (
+        lambda x: np.linalg.norm(x[None], ord=onp.inf),
+        [0.0, -1.0],
+        [0, -1],
+    ),
+    "hypot": (lambda x: np.hypot(x[0], x[1]) + np.hypot(x[0], 1.0), [0.0, 0.0], [0, 0]),
+    "hypot elsewhere": (lambda x: np.hypot(x[0], x[1]), [3.0, 4.0], [0.6, 0.8]),
+    "nanstd": (np.nanstd, [1.0, 1.0], [0, 0]),
     "std": (np.std, [1.0, 1.0], [0, 0]),
     "L1Loss": (lambda x: gluon.loss.L1Loss()(x, np.zeros(2)), [0.0, 1.0], [0, 1]),
     "x**0": (lambda x: x**0, [0.0, 2.0], [0, 0]),
@@ -80,3 +90,17 @@ def test_norms_are_numpys(ord):
             with npx.backend("jax"):
                 found = np.linalg.norm(np.array(c), ord, axis, keepdims)
             onp.testing.assert_allclose(found.asnumpy(), onp.linalg.norm(c, ord, axis, keepdims))
+
+
+@pytest.mark.parametrize("ord", [1, -1, onp.inf, -onp.inf])
+@pytest.mark.parametrize("axis", [(0, 1), (1, 0), (2, 0), (-1, -2)])
+def test_norms_of_matrices_are_numpys(ord, axis):
+    a = onp.sin(onp.arange(24.0)).reshape(2, 3, 4).astype("float32")
+    with npx.backend("jax"):
+        for given in (a, a + 1j * a[::-1]):
+            for keepdims in (False, True):
+                onp.testing.assert_allclose(
+                    np.linalg.norm(np.array(given), ord, axis, keepdims).asnumpy(),
+                    onp.linalg.norm(given, ord, axis, keepdims),
+                    rtol=1e-5,
+                )

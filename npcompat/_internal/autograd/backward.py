@@ -128,6 +128,51 @@ def gradients(
     return walk.found
 
 
+def gradients_at(
+    heads: Sequence[Value],
+    head_grads: Sequence[Value | None],
+    places: Sequence[tuple[Leaf | Node, int]],
+    retain_graph: bool,
+    create_graph: bool,
+) -> list[Value | None]:
+    """Gradients at variables and at outputs of nodes; None where the heads do not depend on one.
+
+    Between the heads and these outputs the graph is walked, and no further.
+    """
+    if all([isinstance(node, Leaf) for node, _ in places]):
+        found = gradients(heads, head_grads, retain_graph, create_graph)
+        return [found[id(node)][1] if id(node) in found else None for node, _ in places]
+    with modes.changed(recording=create_graph):
+        walk = _Walk(create_graph, places, [h.node for h in heads])
+        for head, grad in zip(heads, head_grads, strict=True):
+            walk.send(head, run(_ones_like, [head]) if grad is None else grad)
+        walk.run()
+    if not retain_graph:
+        for node in walk.walked:
+            node.release()
+    return [walk.asked.get((id(node), index)) for node, index in places]
+
+
+def _leading(heads: Sequence[Any], targets: set[int]) -> set[int]:
+    """Nodes, by their ids, from which a walk back comes to one of the targets."""
+    leading, seen = set(targets), set[int]()
+    waiting = [(node, False) for node in heads]
+    while waiting:
+        node, done = waiting.pop()
+        if not isinstance(node, Node):
+            continue
+        if done:
+            if node.released or any(
+                [id(v.node) in leading for v in node.inputs if v.node is not None]
+            ):
+                leading.add(id(node))
+        elif id(node) not in seen:
+            seen.add(id(node))
+            waiting.append((node, True))
+            waiting += [(v.node, False) for v in node.inputs if v.node is not None]
+    return leading
+
+
 class _Walk:
     """Walk over nodes from the youngest to the oldest.
 
@@ -138,11 +183,22 @@ class _Walk:
     found : dict
         Leaves that were reached, with their gradients.
     walked : list of Node
-        Nodes whose pullbacks have run.
+        Nodes that were walked.
+    asked : dict
+        Gradients of the outputs that were asked for, by the node's id and the output's number.
     """
 
-    def __init__(self, create_graph: bool) -> None:
+    def __init__(
+        self,
+        create_graph: bool,
+        places: Sequence[tuple[Leaf | Node, int]] = (),
+        heads: Sequence[Any] = (),
+    ) -> None:
         self._create_graph = create_graph
+        self._places = {(id(node), index) for node, index in places}
+        self._targets = {key for key, _ in self._places}
+        self._leading = _leading(heads, self._targets) if places else None
+        self.asked: dict[tuple[int, int], Value] = {}
         self.found: Gradients = {}
         self.walked: list[Node] = []
         self._waiting: dict[int, tuple[Leaf | Node, list[Value | None]]] = {}
@@ -151,7 +207,7 @@ class _Walk:
     def send(self, value: Value, grad: Value) -> None:
         """Accumulate a gradient of a value."""
         node = value.node
-        if node is None:
+        if node is None or (self._leading is not None and id(node) not in self._leading):
             return
         entry = self._waiting.get(id(node))
         if entry is None:
@@ -166,11 +222,20 @@ class _Walk:
         while self._ages:
             _, key = heapq.heappop(self._ages)
             node, slots = self._waiting.pop(key)
+            if key in self._targets:
+                for index, slot in enumerate(slots):
+                    if slot is not None and (key, index) in self._places:
+                        self.asked[key, index] = slot
             if isinstance(node, Leaf):
                 assert slots[0] is not None
                 self.found[key] = (node, slots[0])
-            else:
+            elif key not in self._targets or self._goes_on(node):
                 self._pull(node, slots)
+
+    def _goes_on(self, node: Node) -> bool:
+        """Return True if what was asked for was computed of something else that was."""
+        assert self._leading is not None
+        return any([id(v.node) in self._leading for v in node.inputs if v.node is not None])
 
     def _pull(self, node: Node, slots: list[Value | None]) -> None:
         """Run the pullback of a node, and send the gradients to its inputs."""

@@ -13,6 +13,7 @@ from npcompat._internal.core.graph_node import LATER, Leaf, Node
 from npcompat._internal.core.handle import Handle, Value, bump_version, extra
 from npcompat._internal.core.op import Attrs, Op, operator
 from npcompat._internal.core.program_cache import RECORDED
+from npcompat._internal.core.retained_outputs import clear
 from npcompat._internal.dispatch.calls import call
 from npcompat._internal.dispatch.execution import run
 from npcompat._internal.dispatch.handles import read
@@ -101,6 +102,8 @@ def attach_leaf(handle: Handle, grad: Handle | None, request: str) -> None:
     rare = extra(handle)
     rare.leaf = None if request == "null" else Leaf(grad, request, handle)
     rare.grad_handle = grad
+    if grad is not None:
+        clear(grad)
     changes.note()
     if handle._view is None:
         handle._value = new_value(value.payload, rare.leaf)

@@ -218,9 +218,12 @@ class Watch:
 
     # --- after the trace
 
-    def guards(self, more: Sequence[Guard] = ()) -> Guards:
-        """Return the guards of the program on state reachable from the function and its modules."""
-        if not self._codes and not self._owned and not more:
+    def guards(self, more: Sequence[Guard] = (), noted: Sequence[Guard] = ()) -> Guards:
+        """Return the guards of the program on state reachable from the function and its modules.
+
+        `more` changes only where changes are counted; `noted` are guards that the trace noted.
+        """
+        if not self._codes and not self._owned and not more and not noted:
             return Guards((), (), self._stamp)
         always: dict[tuple[int, Any], Guard] = {}
         owned: dict[tuple[int, Any], Guard] = {}
@@ -248,7 +251,7 @@ class Watch:
                     waiting.extend(_items(value))
         self._add_owned(owned)
         kept = self._without_logs([g for g in always.values() if not _is_frozen(g)])
-        return Guards(kept, [*self._without_logs([*owned.values()]), *more], self._stamp)
+        return Guards([*kept, *noted], [*self._without_logs([*owned.values()]), *more], self._stamp)
 
     def _without_logs(self, guards: list[Guard]) -> list[Guard]:
         """Return the guards without those on state that the function writes and never reads.

@@ -20,6 +20,7 @@ from npcompat._internal.compile.trace import Trace
 from npcompat._internal.core import modes, program_lock
 from npcompat._internal.core.handle import BorrowedValue, Handle, Value, root_of
 from npcompat._internal.core.retained_outputs import RetainedOutputs
+from npcompat._internal.core.trace_notes import AT_END, COUNTED, GUARDS
 from npcompat._internal.dispatch import execution, late_bound, memory_layout, ownership, writes
 from npcompat._internal.dispatch import handles as _handles
 from npcompat._internal.dispatch.calls import programs_on_xla
@@ -92,7 +93,13 @@ class Program:
             else:
                 trace.notes["loops of python"] = True
             with call.uses:
-                return describe(traced(*args, **kwargs), trace, inputs, seen)
+                described = describe(traced(*args, **kwargs), trace, inputs, seen)
+            for look in trace.notes.get(AT_END, ()):
+                look()
+            notes.update(trace.notes)
+            return described
+
+        notes: dict[Any, Any] = {}
 
         static = [leaf.value if type(leaf) is Static else leaf for leaf in call.leaves]
         watch = Watch(function, [x for x in static if not isinstance(x, Handle)], name)
@@ -127,7 +134,10 @@ class Program:
             [i for i, h in enumerate(operands) if id(h) in types and types[id(h)] == _type(h)]
         )
         self.op = found.op
-        self.guards = watch.guards(_of_variables([*found.reads, *self.writes]))
+        self.guards = watch.guards(
+            [*_of_variables([*found.reads, *self.writes]), *notes.get(COUNTED, ())],
+            notes.get(GUARDS, ()),
+        )
         self.checked = bool(self.guards.always)
         self.training, self.numpy_dtypes = modes.current().training, modes.current().numpy_dtypes
         self.programs, self.key = programs_on_xla(found.op, self.donated, self.numpy_dtypes)

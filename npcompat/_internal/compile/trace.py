@@ -23,6 +23,7 @@ from npcompat._internal.core.handle import Handle, Value, bump_version
 from npcompat._internal.core.op import REGISTRY, Attrs, Op
 from npcompat._internal.core.program_cache import FORWARD
 from npcompat._internal.core.protocols import TraceLike
+from npcompat._internal.core.retained_outputs import version_of
 from npcompat._internal.dispatch import masked_array, memory_layout
 from npcompat._internal.dispatch.numpy_errors import explained
 from npcompat._internal.dispatch.placement import MOST_KNOWN, SCALARS, in_range
@@ -47,6 +48,9 @@ class Trace:
         self.before: dict[
             int, tuple[Handle, Value]
         ] = {}  # by id: every outside handle read or written, and its value before
+        self.versions: dict[
+            int, tuple[int, int] | None
+        ] = {}  # by id: the version of each such handle before, and that at which it was cleared
         self.lifted: dict[int, Value] = {}  # by id: the first traced value of a captured handle
         self.born: dict[int, Value] = {}  # by id: values made here, kept alive so ids stay unique
         self.separates_outputs = False  # as `Op.separate_outputs`
@@ -76,10 +80,10 @@ class Trace:
         if id(value) in self.born:
             return value
         memory_layout.note(handle)
+        self._touch(handle, value)
         inside = self.adopt(
             Value(tracing.lifted(self.capture(handle, value)), self.node_inside(handle, value))
         )
-        self.before[id(handle)] = (handle, value)
         self.lifted[id(handle)] = inside
         handle._value = inside
         bump_version(handle)
@@ -102,7 +106,13 @@ class Trace:
     def writing(self, handle: Handle) -> None:
         """Note that the handle is about to be written."""
         if id(handle._value) not in self.born and id(handle) not in self.before:
-            self.before[id(handle)] = (handle, handle._value)
+            self._touch(handle, handle._value)
+
+    def _touch(self, handle: Handle, value: Value) -> None:
+        """Note what an outside handle holds before the trace reads or writes it."""
+        rare = handle._extra
+        self.before[id(handle)] = (handle, value)
+        self.versions[id(handle)] = None if rare is None else (version_of(handle), rare.blank)
 
     def written(self) -> list[Handle]:
         """Return the outside handles whose value was replaced."""
@@ -184,9 +194,13 @@ class Trace:
 
     def restore(self) -> None:
         """Restore the value that every outside handle had before the trace."""
-        for handle, value in self.before.values():
+        for key, (handle, value) in self.before.items():
             handle._value = value
-            bump_version(handle)
+            version, rare = self.versions[key], handle._extra
+            if version is None or rare is None:
+                bump_version(handle)
+            else:
+                rare.version, rare.blank = version
 
     def expect(self, flag: Any, kind: type[Exception], message: str) -> None:
         """Make a condition an output of the program.

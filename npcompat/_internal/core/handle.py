@@ -84,9 +84,13 @@ class View:
 
 
 class Extra:
-    """Rare attributes of a handle."""
+    """Rare attributes of a handle.
 
-    __slots__ = ("grad_handle", "layout", "leaf", "readonly", "version")
+    `blank` is the version at which the handle, a gradient, was made or set to zero: while it is
+    that, no backward has written it.
+    """
+
+    __slots__ = ("blank", "grad_handle", "layout", "leaf", "readonly", "version")
 
     def __init__(self) -> None:
         self.leaf: Leaf | None = None
@@ -94,6 +98,7 @@ class Extra:
         self.readonly = False
         self.layout: onp.ndarray[Any, Any] | None = None
         self.version = next(clock)
+        self.blank = 0
 
 
 class Handle:

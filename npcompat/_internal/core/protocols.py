@@ -48,6 +48,8 @@ class TraceLike(Protocol):
     born: dict[int, Any]
     before: "dict[int, tuple[Handle, Value]]"
     numbers: dict[int, Any]
+    lifted: "dict[int, Value]"
+    versions: dict[int, tuple[int, int] | None]
     notes: dict[Any, Any]
 
     def read(self, handle: "Handle") -> "Value":

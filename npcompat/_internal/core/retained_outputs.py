@@ -13,7 +13,15 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
-from npcompat._internal.core.handle import BorrowedValue, Handle, Value, bump_version, clock, extra
+from npcompat._internal.core.handle import (
+    BorrowedValue,
+    Handle,
+    Value,
+    bump_version,
+    clock,
+    extra,
+    root_of,
+)
 
 _slot: Any = Value.__dict__["payload"]
 _count = sys.getrefcount
@@ -72,6 +80,9 @@ def materialize(value: Value) -> None:
     elif type(value) is RetainedValue:
         state, position = _slot.__get__(value)
         payload = state.payloads[position]
+        rare = state.handles[position]._extra
+        if rare is not None and state.handles[position]._value is value:
+            rare.version = state.version
         state.values[position] = state.payloads[position] = None
         kept: Any = value
         kept.__class__ = Value
@@ -84,6 +95,12 @@ def version_of(root: Handle) -> int:
     if type(value) is BorrowedValue:
         return next(clock)  # the borrower may have written it since
     return value.version if type(value) is RetainedValue else extra(root).version
+
+
+def clear(gradient: Handle) -> None:
+    """Note that a gradient is zero, and of no backward."""
+    root = root_of(gradient)
+    extra(root).blank = version_of(root)
 
 
 class RetainedOutputs:

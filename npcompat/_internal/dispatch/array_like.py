@@ -79,6 +79,19 @@ def joined(x: Any, dtype: onp.dtype[Any] | None = None) -> Any:
     return host_array(x, dtype) if value is None else wrap(value)
 
 
+def shape_of(x: Any) -> tuple[int, ...]:
+    """Shape of an array-like, also of nested lists whose elements are not known yet."""
+    if isinstance(x, Handle):
+        return x.shape
+    return onp.shape(_standing_in(x) if is_unknown(x) else x)
+
+
+def is_unknown(x: Any) -> bool:
+    """Return True for nested lists that hold what the function being compiled computes."""
+    mode = modes.current()
+    return mode.trace is not None and isinstance(x, _NESTED) and _holds_live(x, mode)
+
+
 def _holds_live(x: Any, mode: modes.Mode, depth: int = 64) -> bool:
     """Return True if nested lists hold an array with a node, or one that is not yet known."""
     for e in x:

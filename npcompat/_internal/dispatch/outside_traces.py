@@ -5,7 +5,8 @@ from contextlib import contextmanager
 
 from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.core import modes
-from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.core.handle import Handle, Value, extra
+from npcompat._internal.core.retained_outputs import version_of
 
 
 @contextmanager
@@ -35,3 +36,25 @@ def value_outside(handle: Handle) -> Value:
         _, value = trace.before.get(id(handle), (handle, value))
         trace = trace.outer
     return value
+
+
+def versions_outside(handle: Handle) -> tuple[int, int]:
+    """Version of a handle before the running traces began, and the one at which it was cleared."""
+    trace = modes.current().trace
+    found = version_of(handle), extra(handle).blank
+    while trace is not None:
+        found = trace.versions.get(id(handle)) or found
+        trace = trace.outer
+    return found
+
+
+def written_in_trace(handle: Handle) -> Value | None:
+    """Value that a running trace has given a root handle; None if it is the one from outside."""
+    trace, value = modes.current().trace, handle._value
+    while trace is not None:
+        if id(value) in trace.born:
+            if trace.lifted.get(id(handle)) is not value:
+                return value
+            value = trace.before[id(handle)][1]
+        trace = trace.outer
+    return None

@@ -107,7 +107,7 @@ def _ints_first(handle: Any, items: tuple[Any, ...]) -> tuple[Any, tuple[Any, ..
     )
 
 
-@operator("_npi_take_at", pattern="injective", scalars=True)
+@operator("_npi_take_at", order="K", pattern="injective", scalars=True)
 def _take_at(xp: Any, a: Any, *positions: Any, axes: Any) -> Any:
     """Read `a[i, :, j]` with integer arrays on the marked axes, and all elements of the others.
 

@@ -12,7 +12,7 @@ from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import execution, handles, late_bound
+from npcompat._internal.dispatch import array_like, execution, handles, late_bound
 from npcompat._internal.support.errors import user_location
 
 
@@ -21,7 +21,7 @@ def check_element(dtype: onp.dtype[Any], new: Any) -> None:
 
     An element of dtype bool takes the truth value of an array of one element.
     """
-    shape = new.shape if hasattr(new, "shape") else onp.shape(new)
+    shape = new.shape if hasattr(new, "shape") else array_like.shape_of(new)
     if shape and dtypes.on_devices(dtype) and not (dtype.kind == "b" and math.prod(shape) == 1):
         if dtype.kind == "c":
             raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
@@ -32,7 +32,7 @@ def check_for_mask(handle: Any, key: Any, new: Any) -> None:
     """Raise NumPy's error if the value for a mask over all axes has more than one axis."""
     if type(key) is not bool and getattr(key, "dtype", None) != onp.bool_:
         return
-    axes = new.ndim if hasattr(new, "ndim") else onp.ndim(new)
+    axes = new.ndim if hasattr(new, "ndim") else len(array_like.shape_of(new))
     if axes > 1 and onp.shape(key) == handle.shape:
         message = "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input"
         raise TypeError(f"{message}, input has {axes} dimensions")

@@ -1,6 +1,6 @@
 """Functions that collate samples into a batch."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as onp
@@ -182,18 +182,40 @@ class AsList:
         return list(data)
 
 
-def default_batchify_fn(data: Sequence[Any]) -> ndarray | list[Any]:
-    """Stack samples; elements of tuples are stacked separately.
+def default_batchify_fn(data: Sequence[Any]) -> ndarray | list[Any] | dict[Any, Any]:
+    """Stack samples; elements of tuples and values of dicts are stacked separately.
+
+    Raises
+    ------
+    TypeError
+        If samples are objects of which no array can be made.
 
     Examples
     --------
     >>> gluon.data.batchify.default_batchify_fn([([1, 2], 0), ([3, 4], 1)])
     [array([[1, 2],
            [3, 4]]), array([0, 1])]
+    >>> gluon.data.batchify.default_batchify_fn([{"x": 1, "y": 2}, {"x": 3, "y": 4}])
+    {'x': array([1, 3]), 'y': array([2, 4])}
     """
-    if isinstance(data[0], tuple):
+    first = data[0]
+    if isinstance(first, tuple):
         return [default_batchify_fn(elements) for elements in zip(*data, strict=True)]
-    return Stack()(data)
+    if isinstance(first, Mapping):
+        if not all(
+            isinstance(sample, Mapping) and sample.keys() == first.keys() for sample in data
+        ):
+            raise ValueError(
+                f"samples of a batch that are dicts must have the same keys, {list(first)}"
+            )
+        return {key: default_batchify_fn([sample[key] for sample in data]) for key in first}
+    batch = Stack()(data)
+    if batch.dtype == object and not isinstance(first, Handle | onp.ndarray | onp.generic):
+        raise TypeError(
+            f"no array can be made of samples of type {type(first).__name__}; pass a batchify_fn "
+            "that says what a batch of them is"
+        )
+    return batch
 
 
 __all__ = ["Append", "AsList", "Group", "Pad", "Stack", "default_batchify_fn"]

@@ -206,7 +206,11 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchEnd):
         """Log the settings."""
         self._train_start = time.perf_counter()
         trainer = estimator.trainer
-        name, rate = type(trainer.optimizer).__name__, trainer.learning_rate
+        name = type(trainer.optimizer).__name__
+        try:
+            rate: Any = trainer.learning_rate
+        except NotImplementedError:
+            rate = "of the transformation"
         length = (
             f"{estimator.max_epoch} epochs"
             if estimator.max_epoch is not None

@@ -44,6 +44,7 @@ from npcompat.gluon.probability.distributions.location_scale import (
     StudentT,
     Uniform,
 )
+from npcompat.gluon.probability.distributions.log_normal import LogNormal
 from npcompat.gluon.probability.distributions.multivariate_normal import MultivariateNormal
 from npcompat.gluon.probability.distributions.positive import (
     HalfCauchy,
@@ -59,8 +60,8 @@ from npcompat.gluon.probability.distributions.relaxed import (
 __all__ = [
     "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "Dirichlet", "Distribution",
     "Exponential", "ExponentialFamily", "FisherSnedecor", "Gamma", "Geometric", "Gumbel",
-    "HalfCauchy", "HalfNormal", "Independent", "Laplace", "Multinomial", "MultivariateNormal",
-    "NegativeBinomial", "Normal", "OneHotCategorical", "Pareto", "Poisson", "RelaxedBernoulli",
+    "HalfCauchy", "HalfNormal", "Independent", "Laplace", "LogNormal", "Multinomial",
+    "MultivariateNormal", "NegativeBinomial", "Normal", "OneHotCategorical", "Pareto", "Poisson", "RelaxedBernoulli",
     "RelaxedOneHotCategorical", "StudentT", "TransformedDistribution", "Uniform", "Weibull",
     "cached_property", "constraint_check", "digamma", "empirical_kl", "erf", "erfinv", "gammaln",
     "kl_divergence", "logit2prob", "prob2logit", "register_kl", "sample_n_shape_converter",

@@ -36,6 +36,7 @@ from npcompat.gluon.probability.distributions.location_scale import (
     Normal,
     Uniform,
 )
+from npcompat.gluon.probability.distributions.log_normal import LogNormal
 from npcompat.gluon.probability.distributions.multivariate_normal import MultivariateNormal
 from npcompat.gluon.probability.distributions.positive import (
     HalfCauchy,
@@ -57,6 +58,11 @@ def _ratio(x: Any) -> Any:
 def _kl_normal_normal(p: Normal, q: Normal) -> Any:
     away = (p.loc - q.loc) / q.scale
     return 0.5 * (_ratio((p.scale / q.scale) ** 2) + away * away)
+
+
+@register_kl(LogNormal, LogNormal)
+def _kl_log_normal_log_normal(p: LogNormal, q: LogNormal) -> Any:
+    return _kl_normal_normal(p, q)  # type: ignore[arg-type]
 
 
 @register_kl(HalfNormal, HalfNormal)

@@ -90,7 +90,7 @@ def _in_singles(function: Callable[..., Any]) -> Callable[..., Any]:
     return computed
 
 
-exp2, expm1, hypot = _in_singles(jnp.exp2), _in_singles(jnp.expm1), _in_singles(jnp.hypot)
+exp2, expm1, hypot = _in_singles(jnp.exp2), _in_singles(jnp.expm1), _in_singles(kinks.hypot)
 logaddexp, logaddexp2 = _in_singles(jnp.logaddexp), _in_singles(jnp.logaddexp2)
 
 

@@ -84,6 +84,20 @@ def root(s: Any, power: float = 0.5) -> Any:
     return jnp.where(zero, 0, jnp.sqrt(safe) if power == 0.5 else safe**power).astype(s.dtype)
 
 
+@jax.custom_jvp
+def hypot(x: Any, y: Any) -> Any:
+    """Length of the hypotenuse; the derivative of one without a length is zero."""
+    return jnp.hypot(x, y)
+
+
+@hypot.defjvp
+def _derivative_of_hypot(operands: Any, tangents: Any) -> tuple[Any, Any]:
+    (x, y), (dx, dy) = operands, tangents
+    out = hypot(x, y)
+    length = jnp.where(out == 0, 1, out)
+    return out, ((x / length) * dx + (y / length) * dy).astype(out.dtype)
+
+
 @register_kernel("norm", backend="jax")
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Norm of vectors or matrices; the derivative at zero is zero."""
@@ -95,6 +109,15 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         return _p_norm(x, ord, axis, keepdims)
     if count == 1 and ord == 1:
         return jnp.sum(_sizes(x), axis, keepdims=keepdims)
+    if x.size and ord in (1, -1, float("inf"), float("-inf")):
+        axes = axis if isinstance(axis, tuple) else (0, 1) if axis is None else (axis,)
+        extreme = jnp.max if ord > 0 else jnp.min
+        sizes = _sizes(x)
+        if count == 1 and abs(ord) != 1:
+            return extreme(sizes, axis, keepdims=keepdims)
+        if count == 2:  # of the sums of columns, or of rows
+            summed = axes[0] if abs(ord) == 1 else axes[1]
+            return extreme(jnp.sum(sizes, summed, keepdims=True), axes, keepdims=keepdims)
     return jnp.linalg.norm(x, ord, axis, keepdims)
 
 
@@ -107,6 +130,8 @@ def vector_norm(x: Any, axis: Any = None, keepdims: bool = False, ord: Any = 2) 
         return _p_norm(x, ord, axis, keepdims)
     if ord == 1:
         return jnp.sum(_sizes(x), axis, keepdims=keepdims)
+    if x.size and ord in (float("inf"), float("-inf")):
+        return (jnp.max if ord > 0 else jnp.min)(_sizes(x), axis, keepdims=keepdims)
     return jnp.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
 
 

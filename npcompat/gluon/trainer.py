@@ -7,6 +7,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat import optimizer as optimizers
+from npcompat._internal.backend.jax import sharding
 from npcompat._internal.core import modes
 from npcompat._internal.core.retained_outputs import version_of
 from npcompat._internal.files import safetensors_file
@@ -15,6 +16,7 @@ from npcompat.gluon._parameter import Parameter, once
 from npcompat.gluon.utils import all_finite
 from npcompat.numpy_extension import cond
 from npcompat.optimizer._optax import is_transformation
+from npcompat.optimizer._optimizer import follow
 
 
 class Trainer:
@@ -144,6 +146,18 @@ class Trainer:
             If the optimizer has a scheduler.
         """
         self._optimizer.set_learning_rate(lr)
+
+    def _follow(self, parameter: Parameter) -> None:
+        """Move the states of a parameter to where it lies now."""
+        if not sharding.several[0]:
+            return
+        for i, p in enumerate(self._params):
+            if p is parameter:
+                for array in _arrays(self._updater.states.get(i)):
+                    follow(array, p._data)
+        if isinstance(self._optimizer, optimizers.Optax) and self._optimizer._state is not None:
+            trained = [p._data for p in self._params if p.grad_req != "null"]
+            self._optimizer._follow(trained)
 
     def _multipliers_changed(self) -> None:
         self._optimizer._multipliers_changed()

@@ -17,7 +17,9 @@ from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.dispatch.devices import as_device
+from npcompat._internal.dispatch.meshes import Mesh
 from npcompat._internal.support import atomic_file
+from npcompat.gluon._placement import placements
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
@@ -102,6 +104,9 @@ def split_and_load(
 ) -> list[ndarray]:
     """Split a batch, and move each slice to its device.
 
+    Where parameters lie on these devices together (`net.initialize(ctx=ctx_list)`), the list has
+    one array, which lies in slices on all of them: its loss is that of the whole batch.
+
     Parameters
     ----------
     data : array_like
@@ -116,6 +121,14 @@ def split_and_load(
     >>> gluon.utils.split_and_load(np.arange(4), [npx.cpu()])
     [array([0, 1, 2, 3])]
     """
+    devices = list(dict.fromkeys(map(as_device, ctx_list)))
+    if len(devices) > 1 and placements.together([d.resolve() for d in devices]):
+        whole = asarray(data)
+        cut = Mesh(devices)(*[None] * (batch_axis % whole.ndim), "data")
+        if not even_split and not cut.fits(whole.shape):
+            return [whole.to_device(cut.mesh())]
+        cut.check(whole.shape, "split_and_load: a batch")
+        return [whole.to_device(cut)]
     parts = split_data(data, len(ctx_list), batch_axis, even_split)
     return [part.to_device(as_device(device)) for part, device in zip(parts, ctx_list, strict=True)]
 

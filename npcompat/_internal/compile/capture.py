@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.compile.trace import OUTSIDE, CapturedTypeError, Trace, on_xla
 from npcompat._internal.core import dtypes, modes, program_lock
@@ -58,6 +59,29 @@ class Captured:
         return results[c:d], results[a:b], written, results[d:]
 
 
+def _outside(trace: Trace) -> Callable[[Handle], Value]:
+    """The value that a handle has outside of the function that is traced."""
+    return lambda handle: trace.before[id(handle)][1]
+
+
+def _pinned(
+    trace: Trace, new: Sequence[Value], old: Sequence[Value], read: Sequence[Value]
+) -> list[Value]:
+    """Results that replace arrays, laid out as these; on a mesh, if anything that is read lies on
+    one: where nobody says it, XLA chooses, at each run anew.
+    """
+    mesh = next((s for v in read if (s := sharding.spread(v.payload)) is not None), None)
+    if mesh is None:
+        return list(new)
+    whole = sharding.replicated(mesh)
+    return [
+        trace.adopt(
+            Value(sharding.pinned(v.payload, sharding.spread(o.payload) or whole), v.node, v.index)
+        )
+        for v, o in zip(new, old, strict=True)
+    ]
+
+
 Body = Callable[[list[Any], Trace], tuple[Sequence[Value], Any]]
 
 
@@ -105,6 +129,12 @@ def capture(
             *[proxies[i]._value for i in changed],
             *[h._value for h in rest],
         ]
+        if sharding.several[0]:
+            olds = [trace.before[id(h)][1] for h in given]
+            olds += [*[arguments[i] for i in changed], *[trace.before[id(h)][1] for h in rest]]
+            before = _pinned(
+                trace, before, olds, [*arguments, *map(_outside(trace), trace.captured)]
+            )
         values = [*before, *outputs]
         found.update(changed=changed, written=given + rest, given=len(given), outputs=len(outputs))
         found["groups"] = trace.groups(values)

@@ -81,6 +81,13 @@ gather(PyObject *op, PyObject *const *args, Py_ssize_t count, Operands *operands
     return operands->on_xla != operands->on_host;
 }
 
+/* Whether this process uses more than its first device. */
+static int
+several_devices(void)
+{
+    return PyList_GET_ITEM(several_, 0) == Py_True;
+}
+
 /* What a program makes of payloads; if it was compiled now, that is over. */
 static PyObject * /* new */
 called_program(PyObject *program, PyObject *const *payloads, Py_ssize_t count)
@@ -102,6 +109,11 @@ called_program(PyObject *program, PyObject *const *payloads, Py_ssize_t count)
         }
         Py_DECREF(done);
         PyErr_Restore(kind, error, trace);
+    }
+    if (several_devices() && made != NULL) {
+        PyObject *ended = PyObject_CallOneArg(waited_, made);
+        Py_DECREF(made);
+        made = ended;
     }
     return made;
 }

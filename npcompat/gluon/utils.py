@@ -12,17 +12,19 @@ from typing import Any
 
 import numpy as onp
 
+from npcompat._internal.backend.jax import processes
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch.apply import apply
-from npcompat._internal.dispatch.devices import as_device
+from npcompat._internal.dispatch.devices import as_device, devices_of
 from npcompat._internal.dispatch.meshes import Mesh
 from npcompat._internal.support import atomic_file
 from npcompat.gluon._placement import placements
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
+from npcompat.numpy_extension._sharding import from_local
 
 
 class HookHandle:
@@ -122,6 +124,8 @@ def split_and_load(
     [array([0, 1, 2, 3])]
     """
     devices = list(dict.fromkeys(map(as_device, ctx_list)))
+    if processes.count() > 1:
+        return [_of_all_processes(asarray(data), len(devices), batch_axis)]
     if len(devices) > 1 and placements.together([d.resolve() for d in devices]):
         whole = asarray(data)
         cut = Mesh(devices)(*[None] * (batch_axis % whole.ndim), "data")
@@ -131,6 +135,23 @@ def split_and_load(
         return [whole.to_device(cut)]
     parts = split_data(data, len(ctx_list), batch_axis, even_split)
     return [part.to_device(as_device(device)) for part, device in zip(parts, ctx_list, strict=True)]
+
+
+def _of_all_processes(rows: ndarray, devices: int, axis: int) -> ndarray:
+    """Return the batch of all processes, of which this one has some rows."""
+    mesh = Mesh()
+    here = len(devices_of(mesh()))
+    if devices != here:
+        raise ValueError(
+            f"split_and_load: expected all {here} devices of this process, got {devices}: an array "
+            "of several processes lies on all of theirs"
+        )
+    if rows.shape[axis] % here:
+        raise ValueError(
+            f"split_and_load: {rows.shape[axis]} rows of this process can't be cut for its {here} "
+            "devices; use last_batch='discard'"
+        )
+    return from_local(rows, mesh(*[None] * (axis % rows.ndim), "data"))
 
 
 def _normed(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:

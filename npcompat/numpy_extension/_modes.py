@@ -11,13 +11,9 @@ from npcompat._internal.dispatch.devices import (
     as_device,
     current_device,
     device_of,
-    moved,
 )
-from npcompat._internal.dispatch.meshes import Mesh, Sharding
+from npcompat._internal.dispatch.meshes import Sharding
 from npcompat._internal.dispatch.pending_errors import raise_pending
-from npcompat.numpy._creation import asarray
-from npcompat.numpy._ndarray import ndarray
-from npcompat.numpy._typing import ArrayLike
 
 
 def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:
@@ -217,41 +213,6 @@ def device(name: Any) -> Device | Sharding:
     return as_device(name)
 
 
-def shard(x: ArrayLike, mesh: Mesh, *spec: Any) -> ndarray:
-    """Shard an array over a mesh: lay it out in pieces on several devices.
-
-    In a compiled function this is a constraint for the compiler, which moves values as it needs.
-
-    Parameters
-    ----------
-    x : array_like
-        Array, which is left as it is.
-    mesh : Mesh
-        The devices.
-    *spec : str, tuple of str, or None
-        For each axis of the array the axes of the mesh along which it is cut; None, and axes that
-        are not mentioned, stay whole.
-
-    Returns
-    -------
-    ndarray
-        A copy that is laid out so; the array itself, if it lies so already.
-
-    Raises
-    ------
-    ValueError
-        If a name is no axis of the mesh, or an axis of the array can't be cut evenly.
-
-    Examples
-    --------
-    >>> mesh = npx.Mesh([npx.cpu(0)], data=1)
-    >>> npx.shard(np.arange(4), mesh, "data").tolist()
-    [0, 1, 2, 3]
-    """
-    found: ndarray = moved(asarray(x), mesh(*spec))
-    return found
-
-
 def num_gpus() -> int:
     """Return the number of GPUs of this process.
 
@@ -321,8 +282,8 @@ def waitall() -> None:
 
 
 __all__ = [
-    "Device", "Mesh", "Sharding", "backend", "cpu", "cpu_pinned", "current_backend", "current_device", "device",
+    "Device", "backend", "cpu", "cpu_pinned", "current_backend", "current_device", "device",
     "device_of", "get_cuda_compute_capability", "gpu", "gpu_memory_info", "is_np_array",
     "is_np_default_dtype", "is_np_shape", "np_default_dtype", "num_gpus", "reset_np", "set_np",
-    "set_np_default_dtype", "shard", "use_np", "waitall",
+    "set_np_default_dtype", "use_np", "waitall",
 ]  # fmt: skip

@@ -28,3 +28,20 @@ def run_on_devices(devices, *parts, timeout=300):
     )
     assert found.returncode == 0, (found.stdout + found.stderr)[-4000:]
     return found.stdout
+
+
+def launched(processes, code, folder, devices=1, code_of_exit=0, timeout=240, **more):
+    """Run a program in several processes, by the launcher; returns what they print."""
+    script = folder / "script.py"
+    script.write_text(code)
+    found = subprocess.run(
+        [sys.executable, "-m", "npcompat.launch", "-n", str(processes), str(script)],
+        env=environment(devices, **more),
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    said = found.stdout + found.stderr
+    assert found.returncode == code_of_exit, f"code {found.returncode}\n{said[-5000:]}"
+    return said

@@ -7,6 +7,7 @@ from typing import Any
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jax import sharding
 from npcompat._internal.core import modes
+from npcompat._internal.core.handle import Handle, payload_now
 
 Part = str | tuple[str, ...] | None
 
@@ -213,9 +214,15 @@ def described(place: Any, ndim: int | None = None) -> Sharding:
     return Sharding(Mesh(found.mesh), tuple(found.spec))
 
 
+def lies_on_all(handle: Handle) -> bool:
+    """Return True if an array lies on devices of several processes."""
+    place = sharding.spread(payload_now(handle._value))
+    return place is not None and not place.is_fully_addressable
+
+
 def local_devices(place: Sharding) -> Iterable[Any]:
     """Devices of this process, as the backend knows them."""
     return list(place.mesh.jax.local_devices)
 
 
-__all__ = ["Mesh", "Part", "Sharding", "described", "local_devices"]
+__all__ = ["Mesh", "Part", "Sharding", "described", "lies_on_all", "local_devices"]

@@ -115,6 +115,11 @@ def user_location() -> str:
     return user_call()[0]
 
 
+def is_user_code(filename: str) -> bool:
+    """Return True for a file of the user's: neither of npcompat nor of what it stands on."""
+    return not filename.startswith((_PACKAGE, *_LIBRARIES, "<frozen"))
+
+
 def user_call() -> tuple[str, list[CodeType]]:
     """Return `user_location()`, and npcompat's functions between that frame and here.
 

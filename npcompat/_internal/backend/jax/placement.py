@@ -114,8 +114,10 @@ def to_host(payload: Any, moving: bool = False) -> onp.ndarray[Any, Any]:
     They are read, or, `moving`, put into an array there.
     """
     audit = _current_mode(_default_mode[0]).audit
-    if sharding.several[0] and sharding.lies_elsewhere(payload):
-        raise sharding.remote_values(payload)
+    if sharding.several[0]:
+        sharding.progress[0] += 1
+        if sharding.lies_elsewhere(payload):
+            raise sharding.remote_values(payload)
     if type(payload) is Array and (shape := payload.shape) and math.prod(shape) > _MANY:
         _wait_for_memory(payload)
     if audit is None or type(payload) is not Array:

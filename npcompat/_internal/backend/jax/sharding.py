@@ -24,6 +24,11 @@ several: list[bool] = [False]
 """Whether this process uses more than its first device: until then nobody asks how arrays lie."""
 
 
+progress: list[int] = [0]
+"""Number of programs and reads that this process has waited for, so that a watcher sees it go on.
+"""
+
+
 def spread(payload: Any) -> Any:
     """The layout of an array on several devices; None if it is on one, or no array of XLA's."""
     if type(payload) is not Array:
@@ -267,6 +272,7 @@ def waited(made: Any) -> Any:
     """Results of a program, which has ended if it ran on a mesh of CPUs: XLA's threads dead-lock
     where several programs that talk between them wait for each other.
     """
+    progress[0] += 1
     first = made
     while type(first) in (tuple, list):
         if not first:
@@ -281,6 +287,6 @@ def waited(made: Any) -> Any:
 __all__ = [
     "are_apart", "brought_together", "divides", "fitted", "from_local_rows", "gathered", "grid",
     "is_grid", "is_layout", "kept_where", "laid_out", "layout", "lies_elsewhere", "local", "named",
-    "names_of", "pinned", "placed", "remote_values", "replicated", "run_in_pieces", "several",
+    "names_of", "pinned", "placed", "progress", "remote_values", "replicated", "run_in_pieces", "several",
     "spread", "uncommitted", "waited",
 ]  # fmt: skip

@@ -30,7 +30,7 @@ def join(
     )
     if jax.process_count() > 1:
         sharding.several[0] = True
-    return jax.process_count() > 1
+    return count() > 1
 
 
 def _in_cluster() -> bool:

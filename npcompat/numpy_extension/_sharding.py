@@ -6,11 +6,13 @@ import numpy as onp
 
 from npcompat._internal.backend.jax import processes
 from npcompat._internal.backend.jax import sharding as layouts
+from npcompat._internal.backend.jax.namespace import is_tracer
 from npcompat._internal.core.handle import Value
 from npcompat._internal.dispatch import handles
-from npcompat._internal.dispatch.devices import moved
+from npcompat._internal.dispatch.devices import device_of, moved
 from npcompat._internal.dispatch.meshes import Mesh, Sharding
 from npcompat._internal.dispatch.placement import constant
+from npcompat._internal.support.text_table import table
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
@@ -119,4 +121,75 @@ def _from_rows(rows: onp.ndarray[Any, Any], place: Sharding) -> Any:
         ) from error
 
 
-__all__ = ["Mesh", "Sharding", "from_local", "gather", "shard"]
+def show_sharding(x: ArrayLike, ax: Any = None) -> Any:
+    """Show the sharding of an array: which device holds which part, as text or as a picture.
+
+    Parameters
+    ----------
+    x : array_like
+        Array; of a parameter, ``p.data()``.
+    ax : matplotlib.axes.Axes, optional
+        Where the picture is drawn; the text is printed if it is not given.
+
+    Returns
+    -------
+    matplotlib.axes.Axes or None
+        `ax`.
+
+    Examples
+    --------
+    >>> npx.show_sharding(np.ones((4, 2)))
+    part        shape   devices
+    ----------  ------  -------
+    [0:4, 0:2]  (4, 2)  cpu(0)
+    """
+    array = asarray(x)
+    parts = _parts(array)
+    if ax is not None:
+        return _drawn(array.shape, parts, ax)
+    rows = [
+        (
+            "[" + ", ".join([f"{begin}:{end}" for begin, end in spans]) + "]",
+            str(tuple([end - begin for begin, end in spans])),
+            ", ".join(names),
+        )
+        for spans, names in parts.items()
+    ]
+    print(table(("part", "shape", "devices"), rows))
+    return None
+
+
+def _parts(array: ndarray) -> dict[tuple[tuple[int, int], ...], list[str]]:
+    """Return the spans of each part, with the names of the devices that hold it."""
+    payload = handles.read(array).payload
+    if type(payload) is onp.ndarray or is_tracer(payload):
+        return {tuple([(0, length) for length in array.shape]): [repr(device_of(array))]}
+    found = layouts.parts_of(payload)
+    kinds = {"cuda": "gpu"}
+    return {
+        spans: [f"{kinds.get(d.platform, d.platform)}({d.id})" for d in devices]
+        for spans, devices in found.items()
+    }
+
+
+def _drawn(shape: tuple[int, ...], parts: Any, ax: Any) -> Any:
+    """Draw the parts of an array of up to two axes."""
+    if len(shape) > 2:
+        raise NotImplementedError(
+            f"show_sharding(ax=...): pictures are of arrays with up to two axes, got {len(shape)}; "
+            "without ax= the parts are printed"
+        )
+    rows, columns = (1, 1, *shape)[-2:] if len(shape) < 2 else shape
+    for number, (spans, names) in enumerate(parts.items()):
+        (top, bottom), (left, right) = ((0, 1), (0, 1), *spans)[-2:]
+        corners = [left, right, right, left], [top, top, bottom, bottom]
+        ax.fill(*corners, facecolor=f"C{number % 10}", edgecolor="white", alpha=0.6)
+        text = "\n".join(names[:4]) + ("\n..." if len(names) > 4 else "")
+        ax.text((left + right) / 2, (top + bottom) / 2, text, ha="center", va="center")
+    ax.set_xlim(0, columns)
+    ax.set_ylim(rows, 0)
+    ax.set_title(f"{tuple(shape)}, {len(parts)} parts")
+    return ax
+
+
+__all__ = ["Mesh", "Sharding", "from_local", "gather", "shard", "show_sharding"]

@@ -222,6 +222,17 @@ def pinned(payload: Any, sharding: Any) -> Any:
     return jax.lax.with_sharding_constraint(payload, sharding)
 
 
+def parts_of(payload: Any) -> dict[tuple[tuple[int, int], ...], list[Any]]:
+    """Pieces of an array, by where they begin and end along each axis, each with its devices."""
+    found: dict[tuple[tuple[int, int], ...], list[Any]] = {}
+    for device, index in payload.sharding.devices_indices_map(payload.shape).items():
+        spans = [
+            part.indices(length)[:2] for part, length in zip(index, payload.shape, strict=True)
+        ]
+        found.setdefault(tuple(spans), []).append(device)
+    return dict(sorted(found.items()))
+
+
 def gathered(payload: Any) -> onp.ndarray[Any, Any]:
     """The values of an array whose parts lie in several processes; all of them must ask."""
     if not lies_elsewhere(payload):
@@ -287,6 +298,6 @@ def waited(made: Any) -> Any:
 __all__ = [
     "are_apart", "brought_together", "divides", "fitted", "from_local_rows", "gathered", "grid",
     "is_grid", "is_layout", "kept_where", "laid_out", "layout", "lies_elsewhere", "local", "named",
-    "names_of", "pinned", "placed", "progress", "remote_values", "replicated", "run_in_pieces", "several",
+    "names_of", "parts_of", "pinned", "placed", "progress", "remote_values", "replicated", "run_in_pieces", "several",
     "spread", "uncommitted", "waited",
 ]  # fmt: skip

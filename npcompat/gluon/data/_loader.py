@@ -153,6 +153,7 @@ class DataLoader:
         thread_pool: bool = False,
         timeout: float = 120,
         try_nopython: bool | None = None,
+        *,
         device: Any = None,
     ) -> None:
         if try_nopython:

@@ -10,8 +10,7 @@ import time
 
 import numpy as onp
 import pytest
-
-from tests.unittest.several_devices import IMPORTS, environment, launched, run_on_devices
+from several_devices import IMPORTS, environment, launched, run_on_devices
 
 pytest.importorskip("orbax.checkpoint")
 

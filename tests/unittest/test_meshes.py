@@ -1,8 +1,7 @@
 """Arrays on a mesh of several devices, in a process with eight that XLA simulates on the CPU."""
 
 import pytest
-
-from tests.unittest.several_devices import run_on_devices
+from several_devices import run_on_devices
 
 ARRAYS = {
     "views and writes are those of NumPy, and keep the place": """

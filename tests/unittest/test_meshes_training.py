@@ -1,8 +1,7 @@
 """Training on a mesh equals training on one device, however parameters are laid out."""
 
 import pytest
-
-from tests.unittest.several_devices import run_on_devices
+from several_devices import run_on_devices
 
 TRAINING = """
 import optax

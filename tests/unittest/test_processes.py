@@ -6,8 +6,7 @@ import time
 
 import numpy as onp
 import pytest
-
-from tests.unittest.several_devices import launched, run_on_devices
+from several_devices import launched, run_on_devices
 
 FIRST = "from npcompat import npx\nnpx.distributed.initialize(patience=PATIENCE)\n"
 IMPORTS = (

@@ -25,15 +25,7 @@ from npcompat._internal.dispatch.outside_traces import outside
 from npcompat._internal.random import stream
 from npcompat._internal.support.errors import DeferredInitializationError
 from npcompat.gluon import _variables
-from npcompat.gluon._placement import (
-    Plan,
-    beside,
-    on_xla,
-    one_of,
-    place_of,
-    placements,
-    replace,
-)
+from npcompat.gluon._placement import Plan, beside, on_xla, one_of, place_of, placements, replace
 from npcompat.numpy import random as np_random
 from npcompat.numpy._creation import array, asarray
 from npcompat.numpy._filled import zeros

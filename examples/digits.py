@@ -2,10 +2,12 @@
 
 Two models on scikit-learn's digits (1797 real images of 8x8), each trained eagerly, hybridized, and
 with the whole step (record, backward, trainer.step) compiled into one program. Prints a table;
-exits with 1 if the three disagree.
+exits with 1 if the three disagree. On all devices of several processes:
+`python -m npcompat.launch -n 2 examples/digits.py --mesh data`.
 """
 
 import argparse
+import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -75,26 +77,43 @@ def data() -> tuple[gluon.data.ArrayDataset, gluon.data.ArrayDataset]:
     return train, test
 
 
-def batches(train: gluon.data.ArrayDataset) -> gluon.data.DataLoader:
+def batches(
+    train: gluon.data.ArrayDataset, place: npx.Sharding | None = None
+) -> gluon.data.DataLoader:
     """Return a loader of the training images, shuffled by `np.random`."""
-    return gluon.data.DataLoader(train, batch_size=BATCH, shuffle=True, last_batch="discard")
+    return gluon.data.DataLoader(
+        train, batch_size=BATCH, shuffle=True, last_batch="discard", device=place
+    )
 
 
-def accuracy(net: nn.HybridSequential, test: gluon.data.ArrayDataset) -> float:
+def accuracy(
+    net: nn.HybridSequential, test: gluon.data.ArrayDataset, place: npx.Sharding | None = None
+) -> float:
     """Return the accuracy on the test images."""
     metric = gluon.metric.Accuracy()
-    for x, y in gluon.data.DataLoader(test, batch_size=120):
+    for x, y in gluon.data.DataLoader(test, batch_size=120, device=place):
         metric.update(y, net(x))
     return float(metric.get()[1])
 
 
-def train_one(model: str, mode: str, epochs: int, progress: Callable[[], None]) -> Outcome:
-    """Train from the same initial state and on the same batches as the other modes."""
+def train_one(
+    model: str,
+    mode: str,
+    epochs: int,
+    progress: Callable[[], None],
+    place: npx.Sharding | None = None,
+) -> Outcome:
+    """Train from the same initial state and on the same batches as the other modes.
+
+    If a place of the batches is given, the parameters lie on its mesh, a copy on each device.
+    """
     np.random.seed(42)
     train, test = data()
     net = MODELS[model]()
     net.initialize(initializer.Xavier())
     net(np.zeros((1, 1, 8, 8)))  # completes the shapes of the parameters
+    if place is not None:
+        net.shard(place.mesh)
     if mode != "eager":
         net.hybridize()
     loss_of = gluon.loss.SoftmaxCrossEntropyLoss()
@@ -113,7 +132,7 @@ def train_one(model: str, mode: str, epochs: int, progress: Callable[[], None]) 
     with npx.compile_log() as log:
         for _ in range(epochs):
             losses = []
-            for x, y in batches(train):
+            for x, y in batches(train, place):
                 start = time.perf_counter()
                 losses.append(run(x, y))
                 losses[-1].wait_to_read()
@@ -121,7 +140,7 @@ def train_one(model: str, mode: str, epochs: int, progress: Callable[[], None]) 
                 progress()
             outcome.losses.append(float(sum(float(loss) for loss in losses) / len(losses)))
     outcome.programs = len(log)
-    outcome.accuracy = accuracy(net, test)
+    outcome.accuracy = accuracy(net, test, place)
     outcome.microseconds = sorted(times)[len(times) // 2] * 1e6
     return outcome
 
@@ -158,11 +177,16 @@ def main() -> int:
         default=1e-4,
         help="allowed relative difference of losses (default: 1e-4)",
     )
+    parser.add_argument(
+        "--mesh", metavar="AXIS", help="train on all devices of all processes, and name their axis"
+    )
     options = parser.parse_args()
+    npx.distributed.initialize()
+    place = npx.Mesh(**{options.mesh: -1})(options.mesh) if options.mesh else None
     if options.epochs < 1:
         parser.error("--epochs must be at least 1")
 
-    console = Console()
+    console = Console(quiet=npx.distributed.rank() > 0)
     table = Table(title=f"digits, {options.epochs} epochs, batches of {BATCH}")
     for column in ("model", "mode", "loss", "test accuracy", "time per step", "programs"):
         table.add_column(column, justify="left" if column in ("model", "mode") else "right")
@@ -175,13 +199,14 @@ def main() -> int:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=console) as bars, npx.device(options.device):
+    here = contextlib.nullcontext() if place is not None else npx.device(options.device)
+    with Progress(*columns, console=console) as bars, here:
         for model in models:
             outcomes = {}
             for mode in MODES:
                 bar = bars.add_task(f"{model}, {mode}", total=steps)
                 found = outcomes[mode] = train_one(
-                    model, mode, options.epochs, lambda bar=bar: bars.advance(bar)
+                    model, mode, options.epochs, lambda bar=bar: bars.advance(bar), place
                 )
                 cells = (
                     f"{found.losses[-1]:.5f}",

@@ -518,7 +518,7 @@ def with_seed(seed: int | None = None) -> Callable[[Test], Test]:
     return decorate
 
 
-def default_device() -> npx.Device:
+def default_device() -> npx.Device | npx.Sharding:
     """Return the device of new arrays.
 
     Examples

@@ -13,6 +13,7 @@ import numpy as onp
 
 from npcompat._internal.autograd import tape
 from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.compile import program
 from npcompat._internal.core import (
@@ -131,6 +132,8 @@ def _connect_fast_path() -> None:
         x64_scopes=placement.x64_scopes,
         exit_x64_scope=xla.exit_x64_scope,
         config=xla.config,
+        several=sharding.several,
+        waited=sharding.waited,
         # reading, writing and keys
         read=handles.read,
         updating=writes.updating,

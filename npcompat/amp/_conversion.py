@@ -7,7 +7,7 @@ from typing import Any
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import dtypes
 from npcompat.amp._operators import _target
-from npcompat.gluon._parameter import one_of
+from npcompat.gluon._placement import one_of
 from npcompat.gluon.block import HybridBlock
 from npcompat.numpy._typing import DTypeLike
 

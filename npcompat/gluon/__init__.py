@@ -6,6 +6,7 @@ The names are MXNet's.
 from npcompat._internal.support.errors import DeferredInitializationError
 from npcompat.gluon import contrib, data, loss, metric, model_zoo, nn, probability, rnn, utils
 from npcompat.gluon.block import Block, HybridBlock
+from npcompat.gluon.checkpoint import Checkpoint
 from npcompat.gluon.parameter import Constant, Parameter, ParameterDict
 from npcompat.gluon.symbol_block import SymbolBlock
 from npcompat.gluon.trainer import Trainer
@@ -16,6 +17,7 @@ tensor_types = (ndarray,)
 
 __all__ = [
     "Block",
+    "Checkpoint",
     "Constant",
     "DeferredInitializationError",
     "HybridBlock",

@@ -3,7 +3,7 @@
 import warnings
 import weakref
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -11,14 +11,21 @@ import numpy as onp
 
 from npcompat import initializer, symbol
 from npcompat._internal.core import changes, dtypes, modes
-from npcompat._internal.core.handle import extra
-from npcompat._internal.dispatch import handles, writes
-from npcompat._internal.dispatch.devices import Device, as_device, current_device, device_of, moved
+from npcompat._internal.dispatch import handles
+from npcompat._internal.dispatch.devices import (
+    Place,
+    as_device,
+    current_device,
+    device_of,
+    devices_of,
+    moved,
+)
+from npcompat._internal.dispatch.meshes import Sharding
 from npcompat._internal.dispatch.outside_traces import outside
-from npcompat._internal.dispatch.placement import moved_to_default_device, new_value
 from npcompat._internal.random import stream
 from npcompat._internal.support.errors import DeferredInitializationError
 from npcompat.gluon import _variables
+from npcompat.gluon._placement import Plan, beside, on_xla, one_of, place_of, placements, replace
 from npcompat.numpy import random as np_random
 from npcompat.numpy._creation import array, asarray
 from npcompat.numpy._filled import zeros
@@ -36,25 +43,6 @@ def draw_seed() -> int:
     return int(np_random.randint(0, 2**62, dtype="int64").item())
 
 
-def single_device(device: Any, what: str) -> Device | None:
-    """Return the device of an argument that is a device, or a list of one."""
-    if isinstance(device, list | tuple):
-        if len(set(map(as_device, device))) != 1:
-            raise NotImplementedError(
-                f"{what}: a parameter lives on one device; a list of {len(device)} of them is not "
-                "supported"
-            )
-        device = device[0]
-    return None if device is None else as_device(device)
-
-
-def one_of(device: Any, ctx: Any, what: str) -> Any:
-    """Return the device that was passed as either `device` or `ctx`."""
-    if device is not None and ctx is not None:
-        raise TypeError(f"{what}: device and ctx are the same argument; give one of them")
-    return device if device is not None else ctx
-
-
 def once(params: Mapping[str, "Parameter"]) -> dict[str, "Parameter"]:
     """Return the parameters without duplicates, each under its first name."""
     first: dict[int, str] = {}
@@ -68,7 +56,7 @@ class _Waiting:
     """Arguments of a deferred initialization, kept until the shape is known."""
 
     init: Any
-    device: Device | None
+    device: Place | None
     default_init: Any
     seed: int
     description: str
@@ -136,6 +124,7 @@ class Parameter:
         self._data: Any = None
         self._waiting: _Waiting | None = None
         self._trainers: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._plan: tuple[Plan, str] | None = None  # layout on a mesh, and the name in the block
         self._grad_req = "null"
         self.grad_req = grad_req
 
@@ -244,8 +233,9 @@ class Parameter:
         ----------
         init : Initializer or str, optional
             The initializer; that of the parameter if not given, and `default_init` if it has none.
-        device, ctx : Device or str, optional
-            Device of the parameter.
+        device, ctx : Device, str, Mesh, Sharding or list of Device, optional
+            Place of the parameter; of several devices each gets a copy, or the piece that a
+            sharding says.
         default_init : Initializer or str, optional
             `Uniform()` if not given.
         force_reinit : bool
@@ -257,13 +247,13 @@ class Parameter:
         ValueError
             If its shape is not known, and deferred initialization is not allowed.
         """
-        device = single_device(one_of(device, ctx, "initialize"), "initialize")
+        device = place_of(one_of(device, ctx, "initialize"))
         self._initialize(init, device, default_init, force_reinit, None, self.name)
 
     def _initialize(
         self,
         init: Any,
-        device: Device | None,
+        device: Place | None,
         default_init: Any,
         force_reinit: bool,
         seed: int | None,
@@ -276,6 +266,8 @@ class Parameter:
                 stacklevel=3,
             )
             return
+        if device is not None:
+            self._plan = None
         chosen = init if init is not None else self.init
         default = default_init if default_init is not None else initializer.Uniform()
         if device is None and modes.current().device is not None:
@@ -302,22 +294,56 @@ class Parameter:
     def _fill(self, waiting: _Waiting) -> None:
         """Initialize the values, from a random stream of the parameter's own."""
         assert self._shape is not None
-        with outside(), waiting.device or nullcontext(), stream.default.elsewhere(waiting.seed):
+        place = self._planned() or waiting.device
+        with outside(), place or nullcontext(), stream.default.elsewhere(waiting.seed):
             values = zeros(self._shape, self._dtype)
             initializer.create(waiting.default_init)(
                 initializer.InitDesc(waiting.description, {"__init__": waiting.init}), values
             )
             self._place(values)
 
+    def _planned(self) -> Sharding | None:
+        """Return the layout on a mesh that `shard` asked for, if the shape is known."""
+        if self._plan is None or self._shape is None or not self.shape_is_known:
+            return None
+        plan, name = self._plan
+        return plan.place(name, self._shape)
+
     def _place(self, values: Any) -> None:
         """Store an array as the values; an existing handle stays the same object."""
-        value = _on_xla(handles.read(values))
+        value = on_xla(handles.read(values))
         if self._data is None:
             self._data = handles.wrap(value)
         else:
-            _replace(self._data, value)
+            replace(self._data, value)
         self._waiting = None
+        self._placed()
+
+    def _placed(self) -> None:
+        """Give the gradient, and what trainers keep, the place of the values."""
+        placements.note(self, self._data)
         self._attach()
+        for trainer in self._trainers:
+            trainer._follow(self)
+
+    def _shard(self, plan: Plan, name: str) -> Sharding | None:
+        """Lay the parameter out on a mesh, now or when it gets values; returns the layout, None if
+        the shape is not known yet.
+        """
+        before, self._plan = self._plan, (plan, name)
+        try:
+            place = self._planned()
+        except ValueError:
+            self._plan = before
+            raise
+        if self._data is not None and place is not None:
+            self._move(place)
+        return place
+
+    def _move(self, place: Place) -> None:
+        with outside():
+            replace(self._data, handles.read(moved(self._data, place)))
+        self._placed()
 
     def _attach(self) -> None:
         with outside():
@@ -382,15 +408,15 @@ class Parameter:
         return self._data
 
     def _check_device(self, device: Any) -> None:
-        here = device_of(self._data)
-        if as_device(device) != here:
+        here, asked = device_of(self._data), as_device(device)
+        if asked != here and asked not in devices_of(here):
             raise RuntimeError(
                 f"Parameter '{self.name}' is on {here}, not on {as_device(device)}; move it with "
                 "reset_device"
             )
 
     def list_data(self) -> list[ndarray]:
-        """Return a list of the array on each device, of which there is one."""
+        """Return a list of the array, which is one also where it lies on several devices."""
         return [self.data()]
 
     def row_sparse_data(self, row_id: Any) -> NoReturn:
@@ -419,15 +445,15 @@ class Parameter:
         return self._data.grad
 
     def list_grad(self) -> list[ndarray]:
-        """Return a list of the gradient on each device, of which there is one."""
+        """Return a list of the gradient, which is one also where it lies on several devices."""
         return [self.grad()]
 
-    def list_device(self) -> list[Device]:
+    def list_device(self) -> list[Place]:
         """Return the devices of the parameter, or those where it will be initialized."""
         if self._data is None and self._waiting is not None:
-            return [self._waiting.device or current_device()]
+            return devices_of(self._waiting.device or current_device())
         self._check()
-        return [device_of(self._data)]
+        return devices_of(device_of(self._data))
 
     list_ctx = list_device
 
@@ -454,13 +480,16 @@ class Parameter:
         with modes.changed(recording=False):
             self._data[...] = new
 
-    def _load(self, values: Any, device: Device | None) -> None:
+    def _load(self, values: Any, device: Place | None) -> None:
         """Store values that were computed elsewhere, whether initialized or not."""
         self.shape = values.shape
-        wanted = device or (self._waiting.device if self._waiting is not None else None)
+        if device is not None:
+            self._plan = None
+        waiting = self._waiting.device if self._waiting is not None else None
+        wanted = device or self._planned() or waiting
         with (
             outside(),
-            wanted or (_beside(self._data) if self._data is not None else nullcontext()),
+            wanted or (beside(self._data) if self._data is not None else nullcontext()),
         ):
             self._place(array(values, dtype=self._dtype))
 
@@ -470,22 +499,21 @@ class Parameter:
             self._data.zero_grad()
 
     def reset_device(self, device: Any) -> None:
-        """Move the parameter to another device.
+        """Move the parameter to another device, or to several, each of which gets a copy.
 
         Raises
         ------
         ValueError
             If it was not initialized.
         """
-        target = single_device(device, "reset_device")
+        target = place_of(device)
         if target is None:
             raise TypeError("reset_device: expected a device, got None")
         if self._data is not None:
-            with outside():
-                _replace(self._data, handles.read(moved(self._data, target)))
-            self._attach()
+            self._plan = None
+            self._move(target)
         elif self._waiting is not None:
-            w = self._waiting
+            self._plan, w = None, self._waiting
             self._waiting = _Waiting(w.init, target, w.default_init, w.seed, w.description)
         else:
             raise ValueError(
@@ -500,8 +528,9 @@ class Parameter:
         """Change the dtype of values and gradient."""
         self._dtype = dtypes.canonical(dtype)
         if self._data is not None and self._data.dtype != self._dtype:
-            with outside(), _beside(self._data):
-                _replace(self._data, handles.read(self._data.astype(self._dtype)))
+            here = device_of(self._data)
+            with outside(), beside(self._data):
+                replace(self._data, handles.read(moved(self._data.astype(self._dtype), here)))
             self._attach()
 
     def var(self) -> symbol.Symbol:
@@ -517,13 +546,13 @@ class Parameter:
     # --- copies
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {k: v for k, v in self.__dict__.items() if k not in ("_trainers", "_data")}
+        state = {k: v for k, v in self.__dict__.items() if k not in ("_trainers", "_data", "_plan")}
         return {**state, "values": None if self._data is None else self._data.asnumpy()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         values = state.pop("values")
         self.__dict__.update(state)
-        self._trainers = weakref.WeakSet()
+        self._trainers, self._plan = weakref.WeakSet(), None
         self._data = None
         if values is not None:
             self._place(array(values))
@@ -532,31 +561,6 @@ class Parameter:
 def _as_shape(shape: Any) -> tuple[int, ...]:
     lengths = shape if isinstance(shape, Sequence) else (shape,)
     return tuple(-1 if n is None or int(n) <= 0 else int(n) for n in lengths)
-
-
-def _beside(handle: Any) -> AbstractContextManager[Any]:
-    """Context manager that places new arrays on the device of an array."""
-    here = device_of(handle)
-    return nullcontext() if here == current_device() else here
-
-
-def _on_xla(value: Any) -> Any:
-    """Move a value to XLA if the backend is `auto`.
-
-    Layers run on XLA on every device then, since compiled functions would move the value there
-    anyway.
-    """
-    if modes.current().backend != "auto":
-        return value
-    with modes.changed(backend="jax"):
-        return moved_to_default_device(value)
-
-
-def _replace(handle: Any, value: Any) -> None:
-    """Replace the value of a handle; dtype and device may change."""
-    with modes.changed(recording=False):
-        writes.write(handle, new_value(value.payload))
-    extra(handle).layout = None
 
 
 class Constant(Parameter):
@@ -590,4 +594,4 @@ class Constant(Parameter):
         self._shape = self.value.shape
 
 
-__all__ = ["Constant", "Parameter", "draw_seed", "once", "one_of", "single_device"]
+__all__ = ["Constant", "Parameter", "draw_seed", "once"]

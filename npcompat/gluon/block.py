@@ -16,6 +16,7 @@ from npcompat._internal.compile.loop_policy import is_staged
 from npcompat._internal.compile.shape_buckets import Axes, Bucketed, Buckets, requested
 from npcompat._internal.core import changes, modes
 from npcompat._internal.dispatch import late_bound
+from npcompat._internal.dispatch.meshes import Mesh, Sharding
 from npcompat._internal.files import array_file, safetensors_file
 from npcompat._internal.support.errors import InferenceError
 from npcompat.gluon import _variables
@@ -23,7 +24,8 @@ from npcompat.gluon._containing import Watch, parts
 from npcompat.gluon._export import Exported
 from npcompat.gluon._front import F
 from npcompat.gluon._hooks import Hooked, observed, with_backward_hooks
-from npcompat.gluon._parameter import once, one_of
+from npcompat.gluon._parameter import once
+from npcompat.gluon._placement import Rules, one_of
 from npcompat.gluon._structure import Structured
 from npcompat.gluon._summary import print_summary
 from npcompat.gluon.parameter import Parameter, ParameterDict
@@ -275,8 +277,8 @@ class Block(Structured, Hooked):
         ----------
         init : Initializer or str, optional
             For parameters that have no initializer of their own; `Uniform()` if not given.
-        device, ctx : Device or str, optional
-            Device of the parameters.
+        device, ctx : Device, str, Mesh, Sharding or list of Device, optional
+            Place of the parameters; each of several devices gets a copy.
         verbose : bool
             Whether to print what is initialized.
         force_reinit : bool
@@ -293,6 +295,49 @@ class Block(Structured, Hooked):
         if device is None and ctx is None:
             device = self.__dict__.get("_device")  # set by the function that made the block
         self.collect_params().initialize(init, device, verbose, force_reinit, ctx=ctx)
+
+    def shard(
+        self, mesh: Mesh, rules: Rules = None, fsdp: str | None = None, least: int = 2**14
+    ) -> dict[str, Sharding | None]:
+        """Shard the parameters over a mesh: data, fully sharded (FSDP) or tensor parallel training.
+
+        May be called before or after `initialize`, and before or after the block was compiled.
+        Gradients and the states of trainers lie as their parameters do. Initial values are made in
+        pieces.
+
+        Parameters
+        ----------
+        mesh : Mesh
+            The devices.
+        rules : dict of str to tuple, optional
+            Regular expressions, each with the axes of the mesh along which parameters are cut in
+            whose names it is found: ``{r"0.weight": ("model", None)}``; None leaves them whole. The
+            first that is found counts.
+        fsdp : str, optional
+            Axis of the mesh along which parameters are cut that no rule names, at their longest
+            axis that can be cut evenly.
+        least : int
+            Number of elements from which on `fsdp` cuts a parameter.
+
+        Returns
+        -------
+        dict of str to Sharding
+            The layout of each parameter; None for one whose shape is not known yet: it is chosen
+            when the shape is.
+
+        Raises
+        ------
+        ValueError
+            If a rule does not fit a parameter, or names an axis that the mesh has not; nothing is
+            moved then.
+
+        Examples
+        --------
+        >>> net = nn.Dense(2, in_units=4)
+        >>> net.shard(npx.Mesh([npx.cpu(0)], data=1), {"bias": None}, fsdp="data", least=8)
+        {'weight': Mesh(data=1)(None, 'data'), 'bias': Mesh(data=1)()}
+        """
+        return self.collect_params().shard(mesh, rules, fsdp, least)
 
     def save_parameters(self, filename: str | os.PathLike[str], deduplicate: bool = False) -> None:
         """Write all parameters to a safetensors file.

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as onp
 
 from npcompat import initializer
-from npcompat._internal.dispatch.devices import Device
+from npcompat._internal.dispatch.devices import Place
+from npcompat._internal.dispatch.meshes import Mesh, Sharding
 from npcompat._internal.files import array_file, safetensors_file
 from npcompat._internal.support.errors import DeferredInitializationError, ParameterFileError
 from npcompat.gluon._parameter import (
@@ -17,9 +18,8 @@ from npcompat.gluon._parameter import (
     Shape,
     draw_seed,
     once,
-    one_of,
-    single_device,
 )
+from npcompat.gluon._placement import Plan, Rules, one_of, place_of
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
 
@@ -186,7 +186,7 @@ class ParameterDict(dict[str, Parameter]):
 
     # --- all of them
 
-    def list_device(self) -> list[Device]:
+    def list_device(self) -> list[Place]:
         """Return the devices of the parameters, each once."""
         return list(
             dict.fromkeys(
@@ -206,7 +206,7 @@ class ParameterDict(dict[str, Parameter]):
         ctx: Any = None,
     ) -> None:
         """Initialize all parameters; the arguments are those of `Block.initialize`."""
-        target = single_device(one_of(device, ctx, "initialize"), "initialize")
+        target = place_of(one_of(device, ctx, "initialize"))
         chosen = initializer.create("uniform" if init is None else init)
         if verbose and isinstance(chosen, initializer.Initializer):
             chosen.set_verbosity(True)
@@ -236,6 +236,17 @@ class ParameterDict(dict[str, Parameter]):
         """Move all parameters to another device."""
         for parameter in self.values():
             parameter.reset_device(device)
+
+    def shard(
+        self, mesh: Mesh, rules: Rules = None, fsdp: str | None = None, least: int = 2**14
+    ) -> dict[str, Sharding | None]:
+        """Lay all parameters out on a mesh; the arguments are those of `Block.shard`."""
+        plan = Plan(mesh, rules, fsdp, least)
+        named = once(self)
+        for name, parameter in named.items():
+            if parameter._shape is not None and parameter.shape_is_known:
+                plan.place(name, parameter._shape)  # all rules fit, or nothing is moved
+        return {name: parameter._shard(plan, name) for name, parameter in named.items()}
 
     def reset_ctx(self, ctx: Any) -> None:
         """Move all parameters to another device; an alias of `reset_device`."""
@@ -349,7 +360,7 @@ class ParameterDict(dict[str, Parameter]):
         """
         if dtype_source not in ("current", "saved"):
             raise ValueError(f"dtype_source must be 'current' or 'saved', got {dtype_source!r}")
-        target = single_device(device, "load_parameters")
+        target = place_of(device)
         here = owner[0]
         differences = (
             []

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as onp
 
 from npcompat import optimizer as optimizers
+from npcompat._internal.backend.jax import processes, sharding
 from npcompat._internal.core import modes, trace_notes
+from npcompat._internal.dispatch.meshes import Mesh, lies_on_all
 from npcompat._internal.files import safetensors_file
 from npcompat._internal.support.errors import ParameterFileError
 from npcompat.gluon._parameter import Parameter, once
@@ -15,6 +17,10 @@ from npcompat.gluon._stale_gradients import StaleGradients
 from npcompat.gluon.utils import all_finite
 from npcompat.numpy_extension import cond
 from npcompat.optimizer._optax import is_transformation
+from npcompat.optimizer._optimizer import follow
+
+_STORES = ("device", "local", "nccl")
+_DISTRIBUTED = ("dist_sync", "dist_device_sync", "dist", "horovod")
 
 
 class Trainer:
@@ -28,9 +34,10 @@ class Trainer:
         An optimizer, its name, or an optax transformation, which `optimizer.Optax` wraps.
     optimizer_params : dict, optional
         Arguments of the optimizer, if it is a name or a transformation.
-    kvstore : {'device', 'local', None}
-        Store in which MXNet sums gradients of several devices. There is one device here, so these
-        mean the same; names of distributed stores raise NotImplementedError.
+    kvstore : {'device', 'local', 'dist_sync', 'dist_device_sync', 'dist', 'horovod', None}
+        Store in which MXNet sums gradients. XLA sums them here, so that names of one host mean the
+        same; those of several lay the parameters out on the devices of all processes, with the
+        values of process 0. Asynchronous stores raise NotImplementedError.
     compression_params : None
         Gradients are not compressed: anything else raises NotImplementedError.
     update_on_kvstore : {None, False}
@@ -81,10 +88,10 @@ class Trainer:
         compression_params: Mapping[str, Any] | None = None,
         update_on_kvstore: bool | None = None,
     ) -> None:
-        if kvstore not in ("device", "local", "nccl", None):
+        if kvstore not in (*_STORES, *_DISTRIBUTED, None):
             raise NotImplementedError(
-                f"Trainer(kvstore={kvstore!r}): training is not distributed; expected 'device', "
-                "'local' or None"
+                f"Trainer(kvstore={kvstore!r}): gradients are summed by XLA, in step with all; "
+                f"expected {', '.join(map(repr, (*_STORES, *_DISTRIBUTED)))} or None"
             )
         if compression_params is not None:
             raise NotImplementedError(
@@ -124,6 +131,20 @@ class Trainer:
         self._optimizer._known([i for i, p in by_index.items() if p.grad_req != "null"])
         for parameter in self._params:
             parameter._trainers.add(self)
+        if kvstore in _DISTRIBUTED and processes.count() > 1:
+            self._share()
+
+    def _share(self) -> None:
+        """Lay parameters of this process alone out on the devices of all, with the values of
+        process 0.
+        """
+        everywhere = Mesh()()
+        for parameter in self._params:
+            if parameter._data is None:
+                parameter.reset_device(everywhere)
+            elif not lies_on_all(parameter._data):
+                parameter.set_data(processes.broadcast(parameter._data.asnumpy()))
+                parameter.reset_device(everywhere)
 
     @property
     def optimizer(self) -> optimizers.Optimizer:
@@ -144,6 +165,18 @@ class Trainer:
             If the optimizer has a scheduler.
         """
         self._optimizer.set_learning_rate(lr)
+
+    def _follow(self, parameter: Parameter) -> None:
+        """Move the states of a parameter to where it lies now."""
+        if not sharding.several[0]:
+            return
+        for i, p in enumerate(self._params):
+            if p is parameter:
+                for array in _arrays(self._updater.states.get(i)):
+                    follow(array, p._data)
+        if isinstance(self._optimizer, optimizers.Optax) and self._optimizer._state is not None:
+            trained = [p._data for p in self._params if p.grad_req != "null"]
+            self._optimizer._follow(trained)
 
     def _multipliers_changed(self) -> None:
         self._optimizer._multipliers_changed()
@@ -168,7 +201,7 @@ class Trainer:
         self.update(batch_size, ignore_stale_grad)
 
     def allreduce_grads(self) -> None:
-        """Sum the gradients of several devices; a no-op, since there is one."""
+        """Sum the gradients of several devices; a no-op: those of a loss over all are sums already."""
 
     def update(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
         """Update the parameters, after `allreduce_grads`; the arguments are those of `step`."""

@@ -12,16 +12,20 @@ from typing import Any
 
 import numpy as onp
 
+from npcompat._internal.backend.jax import processes
 from npcompat._internal.core import changes, dtypes, modes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch.apply import apply
-from npcompat._internal.dispatch.devices import as_device
+from npcompat._internal.dispatch.devices import as_device, devices_of
+from npcompat._internal.dispatch.meshes import Mesh
 from npcompat._internal.support import atomic_file
 from npcompat._internal.support.errors import TracedValueError, user_location
+from npcompat.gluon._placement import placements
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
+from npcompat.numpy_extension._sharding import from_local
 
 
 class HookHandle:
@@ -104,6 +108,9 @@ def split_and_load(
 ) -> list[ndarray]:
     """Split a batch, and move each slice to its device.
 
+    Where parameters lie on these devices together (`net.initialize(ctx=ctx_list)`), the list has
+    one array, which lies in slices on all of them: its loss is that of the whole batch.
+
     Parameters
     ----------
     data : array_like
@@ -118,8 +125,35 @@ def split_and_load(
     >>> gluon.utils.split_and_load(np.arange(4), [npx.cpu()])
     [array([0, 1, 2, 3])]
     """
+    devices = list(dict.fromkeys(map(as_device, ctx_list)))
+    if processes.count() > 1:
+        return [_of_all_processes(asarray(data), len(devices), batch_axis)]
+    if len(devices) > 1 and placements.together([d.resolve() for d in devices]):
+        whole = asarray(data)
+        cut = Mesh(devices)(*[None] * (batch_axis % whole.ndim), "data")
+        if not even_split and not cut.fits(whole.shape):
+            return [whole.to_device(cut.mesh())]
+        cut.check(whole.shape, "split_and_load: a batch")
+        return [whole.to_device(cut)]
     parts = split_data(data, len(ctx_list), batch_axis, even_split)
     return [part.to_device(as_device(device)) for part, device in zip(parts, ctx_list, strict=True)]
+
+
+def _of_all_processes(rows: ndarray, devices: int, axis: int) -> ndarray:
+    """Return the batch of all processes, of which this one has some rows."""
+    mesh = Mesh()
+    here = len(devices_of(mesh()))
+    if devices != here:
+        raise ValueError(
+            f"split_and_load: expected all {here} devices of this process, got {devices}: an array "
+            "of several processes lies on all of theirs"
+        )
+    if rows.shape[axis] % here:
+        raise ValueError(
+            f"split_and_load: {rows.shape[axis]} rows of this process can't be cut for its {here} "
+            "devices; use last_batch='discard'"
+        )
+    return from_local(rows, mesh(*[None] * (axis % rows.ndim), "data"))
 
 
 def _normed(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:

@@ -144,8 +144,8 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
             self.flags.writeable = write
 
     @property
-    def device(self) -> devices.Device:
-        """Device of the values."""
+    def device(self) -> devices.Place:
+        """Device of the values, or their layout on several (`npx.Sharding`)."""
         return devices.device_of(self)
 
     ctx = context = device
@@ -372,9 +372,9 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         made = _apply(_cast, (self if subok else lens.plain(self),), (wanted,))
         return made if order != "F" and in_c_order(self) else in_order(made, order, self)
 
-    def copyto(self, other: "ndarray | devices.Device") -> "ndarray":
+    def copyto(self, other: "ndarray | devices.Place") -> "ndarray":
         """Copy the values into another array, or to a device (MXNet's direction of `copyto`)."""
-        if isinstance(other, devices.Device):
+        if isinstance(other, devices.Place):
             return devices.moved(self.copy(), other)
         if not hasattr(other, "__setitem__"):
             raise TypeError(f"copyto: expected an array or a Device, got {type(other).__name__}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as onp
 from numpy._core._exceptions import _UFuncNoLoopError
 
+from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle, Value, bump_version
@@ -179,7 +180,11 @@ def _in_place(op: Op, x: Any, *others: Any) -> Any:
             writes.update(x, op, [array_like.as_value(other) for other in others])
             return x
         value, before = _apply(op, (x, *others))._value, x._value.payload
-        if type(value.payload) is XLA_ARRAY and value.payload.aval == before.aval:
+        if (
+            type(value.payload) is XLA_ARRAY
+            and value.payload.aval == before.aval
+            and not sharding.several[0]
+        ):
             bump_version(x)
             x._value = value  # short form of `store`
             return x

@@ -12,7 +12,7 @@ from npcompat._internal.core import modes
 from npcompat._internal.core.dtypes import default_float
 from npcompat._internal.core.handle import Handle, payload_now
 from npcompat._internal.dispatch import borrowed_buffers, handles, late_bound
-from npcompat._internal.dispatch.devices import Device, as_device, current_device
+from npcompat._internal.dispatch.devices import Device, Place, as_device, current_device
 from npcompat._internal.dispatch.placement import constant, new_value, on_host
 from npcompat._internal.native import fast_path
 from npcompat._internal.support.errors import AddressNotImplementedError
@@ -327,7 +327,7 @@ class _Info:
         """Return the capabilities; boolean indexing and dynamic shapes exist in eager code."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
-    def default_device(self) -> Device:
+    def default_device(self) -> Place:
         """Return the device of new arrays."""
         return current_device()
 

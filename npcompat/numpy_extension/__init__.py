@@ -38,9 +38,11 @@ from npcompat.numpy_extension import (
     _regions,
     _sequences,
     _shaping,
+    _sharding,
     _straight_through,
     _window_attention,
     _writing,
+    distributed,
     random,
 )
 from npcompat.numpy_extension._arithmetic import *
@@ -71,6 +73,7 @@ from npcompat.numpy_extension._nn_special import *
 from npcompat.numpy_extension._regions import *
 from npcompat.numpy_extension._sequences import *
 from npcompat.numpy_extension._shaping import *
+from npcompat.numpy_extension._sharding import *
 from npcompat.numpy_extension._straight_through import *
 from npcompat.numpy_extension._window_attention import *
 from npcompat.numpy_extension._writing import *
@@ -78,7 +81,17 @@ from npcompat.numpy_extension._writing import *
 if TYPE_CHECKING:
     from npcompat.numpy_extension import image
 
-__all__ = ["Compilation", "Event", "Profile", "audit", "compile_log", "image", "profile", "random"]
+__all__ = [
+    "Compilation",
+    "Event",
+    "Profile",
+    "audit",
+    "compile_log",
+    "distributed",
+    "image",
+    "profile",
+    "random",
+]
 __all__ += _arithmetic.__all__
 __all__ += _array_files.__all__
 __all__ += _attention.__all__
@@ -107,6 +120,7 @@ __all__ += _nn_special.__all__
 __all__ += _regions.__all__
 __all__ += _sequences.__all__
 __all__ += _shaping.__all__
+__all__ += _sharding.__all__
 __all__ += _straight_through.__all__
 __all__ += _window_attention.__all__
 __all__ += _writing.__all__

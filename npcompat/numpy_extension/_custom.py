@@ -203,7 +203,7 @@ class Custom:
 
     def _info_here(self) -> dict[str, Any]:
         device = modes.current().device
-        platform = (device if device is not None else xla.default_device()).platform
+        platform = xla.platform_of(device if device is not None else xla.default_device())
         found = _custom_info.chosen(
             self.name,
             self._infos,

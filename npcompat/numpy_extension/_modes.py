@@ -6,7 +6,13 @@ from typing import Any
 
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import modes
-from npcompat._internal.dispatch.devices import Device, as_device, current_device, device_of
+from npcompat._internal.dispatch.devices import (
+    Device,
+    as_device,
+    current_device,
+    device_of,
+)
+from npcompat._internal.dispatch.meshes import Sharding
 from npcompat._internal.dispatch.pending_errors import raise_pending
 
 
@@ -196,7 +202,7 @@ def cpu_pinned(device_id: int = 0) -> Device:
     return cpu(device_id)
 
 
-def device(name: Any) -> Device:
+def device(name: Any) -> Device | Sharding:
     """Return the device of a name, such as `cpu`, `gpu` or `gpu(1)`.
 
     Examples

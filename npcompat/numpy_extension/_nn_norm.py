@@ -412,7 +412,8 @@ def sync_batch_norm(
     """
     if ndev != 1:
         raise NotImplementedError(
-            f"sync_batch_norm: ndev={ndev}: training on several devices is not supported"
+            f"sync_batch_norm: ndev={ndev}: statistics are those of the whole batch, on however "
+            "many devices it lies; leave the argument out"
         )
     return batch_norm(
         data,

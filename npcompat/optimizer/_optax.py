@@ -6,6 +6,7 @@ from typing import Any
 
 import npcompat.numpy as np
 from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import sharding
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Op
 from npcompat._internal.dispatch import array_like, handles, writes
@@ -14,6 +15,7 @@ from npcompat._internal.support.interrupts import uninterrupted
 from npcompat.optimizer._optimizer import (
     DefaultRate,
     Optimizer,
+    follow,
     is_narrow,
     kept_unless,
     run_in_place,
@@ -208,6 +210,15 @@ class Optax(Optimizer):
                 path: np.array(array_like.array_of(leaf))
                 for path, leaf in zip(paths, leaves, strict=True)
             }
+        self._follow(full)
+
+    def _follow(self, weights: Sequence[Any]) -> None:
+        """Lay the state out as the parameters that its paths name."""
+        by_name = dict(zip(self._names(), weights, strict=True))
+        for path, array in (self._state or {}).items() if sharding.several[0] else ():
+            mine = next((w for name, w in by_name.items() if f"'{name}'" in path), None)
+            if mine is not None and mine.shape == array.shape:
+                follow(array, handles.wrap(value_outside(mine)))
 
     def _shared_memory(self) -> dict[str, Any]:
         return {f"state{path}": array for path, array in (self._state or {}).items()}

@@ -7,7 +7,7 @@ with the rest of training, and changing the learning rate does not recompile.
 
 import pickle
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from types import FunctionType, MethodType
@@ -17,6 +17,7 @@ import numpy as onp
 
 import npcompat.numpy as np
 from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import sharding
 from npcompat._internal.core import changes, dtypes, modes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle, Value, extra
@@ -30,6 +31,8 @@ from npcompat._internal.dispatch import (
     ownership,
     writes,
 )
+from npcompat._internal.dispatch.devices import device_of, moved
+from npcompat._internal.dispatch.meshes import Sharding
 from npcompat._internal.dispatch.outside_traces import (
     in_trace,
     outside,
@@ -467,7 +470,7 @@ class Optimizer:
         if self.rule is None:
             return None
         memory = xla.xp.optimizer_memory(self.rule, self._hyper(), weight.shape, weight.dtype)
-        with outside():
+        with beside(weight), outside():
             return tuple([np.zeros(shape, dtype=dtype) for shape, dtype in memory])
 
     def create_state_multi_precision(self, index: Any, weight: Any) -> "tuple[ndarray, ...] | None":
@@ -638,6 +641,22 @@ class Optimizer:
 def _called(function: Any) -> Any:
     """Return the function or method that calling an object calls."""
     return function if isinstance(function, FunctionType | MethodType) else function.__call__
+
+
+def beside(weight: Any) -> AbstractContextManager[None]:
+    """Return a context that lays new arrays out as a parameter, if it lies on several devices."""
+    place = sharding.spread(value_outside(weight).payload) if sharding.several[0] else None
+    return nullcontext() if place is None else modes.changed(device=place)
+
+
+def follow(array: Any, weight: Any) -> None:
+    """Move an optimizer's state to the place of its parameter, if it is elsewhere."""
+    with outside():
+        place = device_of(weight)
+        if isinstance(place, Sharding) and array.shape != weight.shape:
+            place = place.mesh()
+        if device_of(array) != place:
+            writes.relocate(array, handles.read(moved(array, place)))
 
 
 def is_narrow(dtype: onp.dtype[Any]) -> bool:

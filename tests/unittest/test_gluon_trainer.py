@@ -197,7 +197,7 @@ def test_an_optimizer_object_and_a_list_of_parameters():
     with pytest.raises(TypeError, match="params must be what"):
         gluon.Trainer([1], adam)
     for options in (
-        {"kvstore": "dist_sync"},
+        {"kvstore": "dist_async"},
         {"compression_params": {"type": "2bit"}},
         {"update_on_kvstore": True},
     ):

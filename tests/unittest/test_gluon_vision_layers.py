@@ -152,7 +152,7 @@ def test_sync_batch_norm_is_batch_norm_on_one_device():
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: nn.SyncBatchNorm(num_devices=2), NotImplementedError, "num_devices=2: training on several devices"),
+        (lambda: nn.SyncBatchNorm(num_devices=2), NotImplementedError, "num_devices=2: statistics are those of the whole batch"),
         (lambda: npx.sync_batch_norm(*[np.ones(1)] * 5, ndev=2), NotImplementedError, "ndev=2"),
         (lambda: nn.Conv2DTranspose(2, 3, output_padding=1), ValueError, "output_padding must be less than strides"),
         (lambda: nn.Conv1DTranspose(2, 3, groups=2, in_channels=3), ValueError, "2 groups must divide 3 input and 2 output channels"),

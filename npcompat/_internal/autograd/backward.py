@@ -14,6 +14,7 @@ from npcompat._internal.autograd.whole_graph import (
     nodes_on_host,
 )
 from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import sharding
 from npcompat._internal.core import modes
 from npcompat._internal.core.graph_node import LATER, Leaf, Node, PythonPullback
 from npcompat._internal.core.handle import Handle, Value, root_of
@@ -76,6 +77,8 @@ def _pulled(node: Node, cotangents: Sequence[Any], observer: Observer | None) ->
         return found
     try:
         pulled: Sequence[Any] = node.pullback.pull(node.pullback.arrays, cotangents)
+        if sharding.several[0]:
+            sharding.waited(pulled)
         return pulled
     finally:
         xla.exit_x64_scope()

@@ -7,6 +7,7 @@ so a graph is freed by reference counts as soon as its last value is.
 from collections.abc import Sequence
 from typing import Any
 
+from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import changes, dtypes, modes
 from npcompat._internal.core.graph_node import LATER, Leaf, Node
@@ -49,7 +50,12 @@ def record(
     try:
         out, pullback = program(*payloads)
     except (TypeError, ValueError, IndexError) as error:
-        raise explained(op, payloads, attrs, error) from error
+        together = sharding.brought_together(payloads) if sharding.are_apart(error) else None
+        if together is None:
+            raise explained(op, payloads, attrs, error) from error
+        out, pullback = program(*together)
+    if sharding.several[0]:
+        sharding.waited(out)
     return attach(op, attrs, values, mask, pullback, out)
 
 

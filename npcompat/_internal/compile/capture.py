@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.compile.trace import OUTSIDE, CapturedTypeError, Trace, on_xla
 from npcompat._internal.core import dtypes, modes, program_lock
@@ -56,6 +57,29 @@ class Captured:
         d = c + self.outputs
         written = results[:c] if a == b else [*results[:a], *results[b:c]]
         return results[c:d], results[a:b], written, results[d:]
+
+
+def _outside(trace: Trace) -> Callable[[Handle], Value]:
+    """The value that a handle has outside of the function that is traced."""
+    return lambda handle: trace.before[id(handle)][1]
+
+
+def _pinned(
+    trace: Trace, new: Sequence[Value], old: Sequence[Value], read: Sequence[Value]
+) -> list[Value]:
+    """Results that replace arrays, laid out as these; on a mesh, if anything that is read lies on
+    one: where nobody says it, XLA chooses, at each run anew.
+    """
+    mesh = next((s for v in read if (s := sharding.spread(v.payload)) is not None), None)
+    if mesh is None:
+        return list(new)
+    whole = sharding.replicated(mesh)
+    return [
+        trace.adopt(
+            Value(sharding.pinned(v.payload, sharding.spread(o.payload) or whole), v.node, v.index)
+        )
+        for v, o in zip(new, old, strict=True)
+    ]
 
 
 Body = Callable[[list[Any], Trace], tuple[Sequence[Value], Any]]
@@ -153,12 +177,17 @@ def _run(
         trace.capture(handle, trace.before[id(handle)][1])
     given = [h for h in trace.captured if written.pop(id(h), None) is not None]
     rest = list(written.values())
-    values = [
+    overwriting = [
         *[h._value for h in given],
         *[proxies[i]._value for i in changed],
         *[h._value for h in rest],
-        *outputs,
     ]
+    if sharding.several[0]:
+        before = _outside(trace)
+        old = [*map(before, given), *[arguments[i] for i in changed], *map(before, rest)]
+        read = [*arguments, *map(before, trace.captured)]
+        overwriting = _pinned(trace, overwriting, old, read)
+    values = [*overwriting, *outputs]
     flags = [tracing.any_true(trace.flags)] if trace.flags else []
     run = _Run(
         given + rest,

@@ -12,14 +12,15 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.compile.call_arguments import Call, Outputs, Own, Static, describe, path
 from npcompat._internal.compile.capture import capture
 from npcompat._internal.compile.guards import ATTRIBUTE, Guard, Watch
-from npcompat._internal.compile.trace import Trace
+from npcompat._internal.compile.trace import CapturedTypeError, Trace
 from npcompat._internal.core import modes, program_lock
 from npcompat._internal.core.handle import BorrowedValue, Handle, Value, root_of
-from npcompat._internal.core.retained_outputs import RetainedOutputs
+from npcompat._internal.core.retained_outputs import RetainedOutputs, materialize
 from npcompat._internal.core.trace_notes import AT_END, COUNTED, GUARDS
 from npcompat._internal.dispatch import execution, late_bound, memory_layout, ownership, writes
 from npcompat._internal.dispatch import handles as _handles
@@ -76,9 +77,28 @@ class Program:
     """
 
     __slots__ = (
-        "alone", "captured", "checked", "donated", "given", "guards", "key", "nodes", "numpy_dtypes", "op", "outputs",
-        "places", "programs", "pure", "read_only", "reads", "state", "touched", "training",
-        "uses", "writes",
+        "alone",
+        "captured",
+        "checked",
+        "donated",
+        "given",
+        "guards",
+        "key",
+        "layouts",
+        "nodes",
+        "numpy_dtypes",
+        "op",
+        "outputs",
+        "places",
+        "programs",
+        "pure",
+        "read_only",
+        "reads",
+        "state",
+        "touched",
+        "training",
+        "uses",
+        "writes",
     )  # fmt: skip
 
     def __init__(
@@ -111,6 +131,9 @@ class Program:
         self.reads = found.reads
         self.outputs: Outputs = found.result
         self.nodes = [h._value.node is not None for h in found.reads]
+        self.layouts: list[Any] = []
+        if sharding.several[0]:
+            self.layouts = _brought_together([h._value for h in found.reads], inputs)
         self.writes = [*found.written, *[h for h, _ in found.recomputable]]
         self.touched = {id(h) for h in (*found.reads, *self.writes)}
         # Captured arrays and arguments that are overwritten by a value of their type are donated.
@@ -260,7 +283,11 @@ class Program:
         values = [h._value for h in self.reads]
         if mode.backend == "auto":
             _stay_on_xla(values, mode, found.op.name)
-        values += map(_argument, call.inputs)
+        arguments = [*map(_argument, call.inputs)]
+        if sharding.several[0] and _brought_together(values, arguments) != self.layouts:
+            raise CapturedTypeError(found.op.name)
+        values += arguments
+        del arguments
         payloads = [v.payload for v in values]
         with uninterrupted:
             if self.donated:
@@ -321,6 +348,26 @@ class Program:
                 raise ValueError("assignment destination is read-only")
 
 
+def _brought_together(values: Sequence[Value], arguments: Sequence[Value]) -> list[Any]:
+    """Bring what a compiled function reads from outside to the mesh for good, if any of it, or an
+    argument, lies on one; returns how it lies, nothing if it is on one device.
+    """
+    if not values:
+        return []
+    found = [sharding.spread(v.payload) for v in values]
+    mesh = next(filter(None, found), None)
+    if mesh is None:
+        mesh = next((s for v in arguments if (s := sharding.spread(v.payload)) is not None), None)
+        if mesh is None:
+            return []
+    whole = sharding.replicated(mesh)
+    for i, value in enumerate(values):
+        if found[i] is None and type(value) is not BorrowedValue:
+            materialize(value)
+            value.payload, found[i] = sharding.placed(value.payload, whole), whole
+    return [whole, *found]
+
+
 def _laid_out(handles: Sequence[Handle], payloads: Sequence[Any]) -> Sequence[Any]:
     """Copy host results that overwrite arrays into the memory layouts of these."""
     if not payloads or type(payloads[0]) is not onp.ndarray:
@@ -341,7 +388,13 @@ def _beside(
     if not recomputable or (type(results[0]) is onp.ndarray if results else on_host(mode)):
         return recomputable
     device = xla.device_of(results[0]) if results else None
-    return [(handle, partial(_on_xla, make, device)) for handle, make in recomputable]
+    if not sharding.is_layout(device):
+        return [(handle, partial(_on_xla, make, device)) for handle, make in recomputable]
+    whole = sharding.replicated(device)
+    return [
+        (handle, partial(_on_xla, make, sharding.spread(handle._value.payload) or whole))
+        for handle, make in recomputable
+    ]
 
 
 def _on_xla(make: Callable[[], Any], device: Any) -> Any:

@@ -293,7 +293,7 @@ def _apart_from_graphs(value: Value) -> bool:
     Then NumPy pads and cuts it; XLA would compile a program for each length.
     """
     return value.node is None and (
-        type(value.payload) is onp.ndarray or xla.device_of(value.payload).platform == "cpu"
+        type(value.payload) is onp.ndarray or xla.platform_of(xla.device_of(value.payload)) == "cpu"
     )
 
 

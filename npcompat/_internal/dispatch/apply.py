@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as onp
 
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
@@ -15,6 +17,7 @@ from npcompat._internal.core.op import Attrs, Op
 from npcompat._internal.core.tensor_type import symbols_in
 from npcompat._internal.dispatch import late_bound
 from npcompat._internal.dispatch.array_like import as_value
+from npcompat._internal.dispatch.calls import call
 from npcompat._internal.dispatch.creation import created
 from npcompat._internal.dispatch.execution import run
 from npcompat._internal.dispatch.handles import wrap_result
@@ -56,8 +59,14 @@ def apply_slow_path(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
     return wrap_result(op, result)
 
 
-def raise_failed(op: Op, payloads: Sequence[Any], attrs: Attrs, error: Exception) -> None:
-    """Raise NumPy's exception for a program that failed."""
+def raise_failed(op: Op, payloads: Sequence[Any], attrs: Attrs, error: Exception) -> Any:
+    """Raise NumPy's exception for a program that failed.
+
+    If it failed because its operands lie on different devices, bring them together and run it.
+    """
+    if sharding.are_apart(error) and (together := sharding.brought_together(payloads)):
+        mode = _current_mode(_default_mode[0])
+        return call(op, together, attrs, (), xla, mode)
     raise explained(op, payloads, attrs, error) from error
 
 

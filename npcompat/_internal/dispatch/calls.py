@@ -6,6 +6,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.op import Attrs, Op
@@ -53,8 +54,11 @@ def call(
             return call(op, [xla.to_host(p) for p in payloads], attrs, (), host, mode)
         program = programs[key] = backend.forward(op, attrs, donate)
     try:
-        return program(*payloads)
+        made = program(*payloads)
+        return sharding.waited(made) if sharding.several[0] else made
     except CALL_ERRORS as error:
+        if sharding.are_apart(error) and (together := sharding.brought_together(payloads)):
+            return sharding.waited(program(*together))
         raise explained(op, payloads, attrs, error) from error
     finally:
         if x64_scopes:

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import sharding
 from npcompat._internal.core import modes
 from npcompat._internal.core.graph_node import Node, PythonPullback
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.apply import apply
+from npcompat._internal.dispatch.meshes import Mesh, Sharding, described, local_devices
 
 _KINDS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu", "tpu": "tpu"}
 
@@ -63,6 +65,8 @@ class Device:
                 f"device {self!r} does not exist: this process has {len(found)} of kind "
                 f"{self.kind!r}"
             )
+        if self.index:
+            sharding.several[0] = True
         return found[self.index]
 
     def __repr__(self) -> str:
@@ -94,20 +98,33 @@ class Device:
         self._entered.pop().__exit__(None, None, None)
 
 
-def as_device(device: Any) -> Device:
-    """Return the `Device` of a Device, or of a name such as `gpu`, `gpu(1)` or `cuda:0`."""
-    if isinstance(device, Device):
+Place = Device | Sharding
+"""Place of an array: one device, or parts or copies on several."""
+
+
+def as_device(device: Any) -> Place:
+    """Return the `Device` of a Device, or of a name such as `gpu`, `gpu(1)` or `cuda:0`.
+
+    A `Sharding`, a mesh, or a list of devices, each of which gets a copy, gives a `Sharding`.
+    """
+    if isinstance(device, Device | Sharding):
         return device
+    if isinstance(device, Mesh):
+        return device()
+    if isinstance(device, list | tuple) and device:
+        found = list(dict.fromkeys(map(as_device, device)))
+        return found[0] if len(found) == 1 else Mesh(found)()
     if isinstance(device, str):
         kind, _, number = device.replace(")", "").replace("(", ":").partition(":")
         return Device(kind, int(number or 0))
     raise TypeError(
-        f"device: expected a Device or a name such as 'gpu(0)', got {type(device).__name__}"
+        "device: expected a Device, a name such as 'gpu(0)', a Mesh or a Sharding, got "
+        f"{type(device).__name__}"
     )
 
 
-def current_device() -> Device:
-    """Return the device on which new arrays are placed."""
+def current_device() -> Place:
+    """Return the device or layout on which new arrays are placed."""
     found = modes.current().device
     return _described(
         xla.devices("cpu")[0]
@@ -116,16 +133,25 @@ def current_device() -> Device:
     )
 
 
-def device_of(handle: Handle) -> Device:
-    """Return the device that holds an array's values."""
+def device_of(handle: Handle) -> Place:
+    """Return the device or layout that holds an array's values."""
     payload = handles.read(handle).payload
     if isinstance(payload, onp.ndarray):
         return Device("cpu", 0)
     found = xla.device_of(payload)
-    return current_device() if found is None else _described(found)
+    return current_device() if found is None else _described(found, payload.ndim)
 
 
-def _described(device: Any) -> Device:
+def devices_of(place: Place) -> list[Place]:
+    """Devices of this process that a place has, one for a device."""
+    if isinstance(place, Device):
+        return [place]
+    return [_described(device) for device in local_devices(place)]
+
+
+def _described(device: Any, ndim: int = 0) -> Place:
+    if sharding.is_layout(device):
+        return described(device, ndim)
     kind = _KINDS[device.platform]
     return Device(kind, xla.devices(kind).index(device))
 
@@ -141,9 +167,12 @@ _to_device = operator("_npi_to_device", order="K", kernels={"jax": _on_device})(
 def moved(handle: Handle, device: Any) -> Any:
     """Return the array on a device: the same handle if it is there, else a copy."""
     wanted = as_device(device)
-    if device_of(handle) == wanted:
-        return handle
+    if isinstance(wanted, Sharding):
+        wanted.check(handle.shape, "an array")
     value, mode = handles.read(handle), modes.current()
+    if mode.trace is None or isinstance(wanted, Device):
+        if device_of(handle) == wanted:
+            return handle
     if mode.trace is not None or isinstance(value.payload, xla.Unknown):
         return apply(_to_device, (handle,), (wanted,))
     if value.node is None or not mode.recording:
@@ -152,8 +181,8 @@ def moved(handle: Handle, device: Any) -> Any:
     return handles.wrap(Value(_copied(value.payload, wanted), node))
 
 
-def _copied(payload: Any, device: Device) -> Any:
-    """Copy a payload to a device.
+def _copied(payload: Any, device: Place) -> Any:
+    """Copy a payload to a device or a layout.
 
     No program can do that: XLA runs each program on the device of its operands.
     """
@@ -166,7 +195,7 @@ def _copied(payload: Any, device: Device) -> Any:
 def _move_back(value: Value) -> Any:
     """Return the pullback of moving an array, which moves the gradient back."""
     device = Device("cpu") if isinstance(value.payload, onp.ndarray) else None
-    where = _described(xla.device_of(value.payload)) if device is None else device
+    where: Place = _described(xla.device_of(value.payload)) if device is None else device
 
     def pull(cotangents: Sequence[Value | None], create_graph: bool) -> Sequence[Value]:
         (given,) = cotangents
@@ -178,4 +207,4 @@ def _move_back(value: Value) -> Any:
     return pull
 
 
-__all__ = ["Device", "as_device", "current_device", "device_of", "moved"]
+__all__ = ["Device", "Place", "as_device", "current_device", "device_of", "devices_of", "moved"]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Value
@@ -171,6 +172,8 @@ def moved_to_default_device(value: Value) -> Value:
     """Return the value moved to where new arrays go in this context."""
     mode, payload = modes.current(), value.payload
     if mode.trace is not None or not dtypes.on_devices(onp.dtype(payload.dtype)):
+        return value
+    if mode.device is None and sharding.several[0] and sharding.spread(payload) is not None:
         return value
     if on_host(mode):
         return (

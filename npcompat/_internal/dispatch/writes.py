@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as onp
 
+from npcompat._internal.backend.jax import sharding
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import BorrowedValue, Handle, Value, bump_version, clock
 from npcompat._internal.core.op import Attrs, Op
@@ -35,7 +36,7 @@ def write(handle: Handle, value: Value) -> None:
     _replace(handle, value)
 
 
-def _replace(handle: Handle, value: Value) -> None:
+def _replace(handle: Handle, value: Value, keeps_place: bool = True) -> None:
     view, rare = handle._view, handle._extra
     if view is not None:
         put(view.parent, view.lens, value)
@@ -43,6 +44,8 @@ def _replace(handle: Handle, value: Value) -> None:
     mode = modes.current()
     if mode.trace is not None:
         mode.trace.writing(handle)
+    elif keeps_place and sharding.several[0]:
+        value = _kept_where(handle, value)
     if type(value.payload) is late_bound.symbolic and type(handle) is not late_bound.symbol:
         raise SymbolError(
             "a symbol can't be written into an array, which has values: write it into a symbol"
@@ -68,6 +71,24 @@ def _replace(handle: Handle, value: Value) -> None:
     elif type(handle._value.payload) is onp.ndarray:
         memory_layout.note(handle)
     handle._value = value if mode.trace is None else mode.trace.adopt(value)
+
+
+def _kept_where(handle: Handle, value: Value) -> Value:
+    """A value on the devices of the one that it replaces, laid out as that."""
+    if type(handle._value) is BorrowedValue:
+        return value
+    before, payload = handle._value.payload, value.payload
+    if type(before) is not XLA_ARRAY or before.shape != payload.shape:
+        return value
+    kept = sharding.kept_where(payload, before)
+    return value if kept is payload else Value(kept, value.node, value.index)
+
+
+def relocate(handle: Handle, value: Value) -> None:
+    """Replace what a handle means, and where it lies: on the devices of the new value."""
+    if handle._extra is not None and handle._extra.readonly:
+        raise ValueError("assignment destination is read-only")
+    _replace(handle, value, keeps_place=False)
 
 
 def _laid_out_as(handle: Handle, value: Value) -> Value:

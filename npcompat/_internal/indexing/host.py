@@ -10,6 +10,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import sharding
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle, Value, View, extra, payload_now, root_of
 from npcompat._internal.dispatch import array_like, handles, late_bound, writes
@@ -233,7 +234,8 @@ def _small(handle: Any) -> Any:
     if (
         type(payload) is not XLA_ARRAY
         or payload.size > _SMALL
-        or (device := xla.device_of(payload)).platform != "cpu"
+        or sharding.is_layout(device := xla.device_of(payload))
+        or device.platform != "cpu"
     ):
         return None
     array = xla.to_host(payload)

@@ -85,6 +85,13 @@ gather(PyObject *op, PyObject *const *args, Py_ssize_t count, Operands *operands
     return operands->on_xla != operands->on_host;
 }
 
+/* True if this process uses more than its first device. */
+static int
+several_devices(void)
+{
+    return PyList_GET_ITEM(several_, 0) == Py_True;
+}
+
 /* Call a program on payloads, and leave the x64 scope that a compilation has entered. */
 static PyObject * /* new */
 called_program(PyObject *program, PyObject *const *payloads, Py_ssize_t count)
@@ -106,6 +113,11 @@ called_program(PyObject *program, PyObject *const *payloads, Py_ssize_t count)
         }
         Py_DECREF(done);
         PyErr_Restore(kind, error, trace);
+    }
+    if (several_devices() && made != NULL) {
+        PyObject *ended = PyObject_CallOneArg(waited_, made);
+        Py_DECREF(made);
+        made = ended;
     }
     return made;
 }

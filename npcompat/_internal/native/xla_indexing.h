@@ -391,7 +391,7 @@ looks_at(PyObject *array, PyObject *handle, Part *part)
 static int
 written_on_xla(PyObject *handle, PyObject *key, PyObject *new)
 {
-    PyObject *payload = is_readonly(handle) || !(is_number(new) || IS_OURS(new)) || !mode_is_default() ? NULL : owned_on_xla(handle);
+    PyObject *payload = several_devices() || is_readonly(handle) || !(is_number(new) || IS_OURS(new)) || !mode_is_default() ? NULL : owned_on_xla(handle);
     PyObject *shape = payload == NULL ? NULL : shape_of(payload);
     PyObject *dtype = shape == NULL ? NULL : dtype_of(payload), *sent = NULL;
     Part part = {NULL};
@@ -439,7 +439,8 @@ changed_on_xla(PyObject *op, PyObject *handle, PyObject *other)
 {
     PyObject *operands[2] = {handle, other}, *lens = lens_on_xla(handle), *rare = SLOT(handle, array__extra), *before, *made, *payload;
     int done = 0;
-    if (!IS_ARRAY(handle) || SLOT(op, op_outputs) != one || !(is_number(other) || IS_OURS(other)) || is_readonly(handle) ||
+    if (several_devices() || /* a write keeps the place of what is written, which Python looks after */
+        !IS_ARRAY(handle) || SLOT(op, op_outputs) != one || !(is_number(other) || IS_OURS(other)) || is_readonly(handle) ||
         (rare != Py_None && SLOT(rare, extra_leaf) != Py_None) || !mode_is_default() || (lens == NULL && owned_on_xla(handle) != NULL && is_large(owned_on_xla(handle))) ||
         (before = lens == NULL ? Py_XNewRef(owned_on_xla(handle)) : read_on_xla(handle)) == NULL) {
         return ERROR_OR_FALL_BACK;

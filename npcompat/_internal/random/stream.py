@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as onp
 
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import sharding
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import Attrs, Op, operator
@@ -22,7 +24,7 @@ from npcompat._internal.core.tensor_type import symbols_in
 from npcompat._internal.dispatch import array_like, execution, handles, late_bound, writes
 from npcompat._internal.dispatch.late_bound import symbols_exist
 from npcompat._internal.dispatch.outside_traces import outside
-from npcompat._internal.dispatch.placement import constant, moved_to_default_device
+from npcompat._internal.dispatch.placement import constant, moved_to_default_device, new_value
 from npcompat._internal.random import prefetched_draws, prefix_draws
 
 _substitutes: ContextVar[Mapping[int, "Stream"]] = ContextVar(
@@ -137,6 +139,11 @@ class Stream:
         if not hasattr(here, "_key"):
             with outside(), modes.changed(device=None, backend="jax"):
                 here._key, here._counter = map(array_like.array_of, here._words())
+        elif sharding.several[0] and modes.current().trace is None:
+            # a compiled function has taken them to its mesh: eager draws may be for another
+            for handle in (here._key, here._counter):
+                if sharding.spread(payload := handle._value.payload) is not None:
+                    writes.relocate(handle, Value(sharding.local(payload)))
         return here._key, here._counter
 
     def draw(self, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Value:
@@ -163,6 +170,14 @@ class Stream:
     def _drawn(
         self, op: Op, given: list[Value], attrs: Attrs, key: Handle, counter: Handle
     ) -> Value:
+        mode = modes.current()
+        if sharding.is_layout(mode.device) and mode.trace is None and not _recorded(given, mode):
+            payloads = [v.payload for v in (handles.read(key), handles.read(counter), *given)]
+            numbers, following = sharding.run_in_pieces(
+                op, attrs, [*map(_on_xla, payloads)], mode.device, mode.numpy_dtypes
+            )
+            writes.write(counter, Value(following))
+            return Value(numbers)
         longer = (
             None
             if op.element_axes is None
@@ -173,6 +188,10 @@ class Stream:
             op, [handles.read(key), handles.read(counter), *operands], attributes
         )
         writes.write(counter, following)
+        if mode.trace is not None and sharding.is_layout(mode.device):
+            return new_value(
+                sharding.placed(sample.payload, mode.device), sample.node, sample.index
+            )
         return moved_to_default_device(
             sample if size is None else prefix_draws.beginning(sample, size)
         )
@@ -194,6 +213,16 @@ class Stream:
         """Advance the counter by the draws that a graph has made."""
         _, counter = self.state()
         writes.write(counter, execution.run(position_of_draw, [handles.read(counter)], (draws,)))
+
+
+def _recorded(values: list[Value], mode: modes.Mode) -> bool:
+    """Return True if draws with these parameters are differentiated."""
+    return mode.recording and any([v.node is not None for v in values])
+
+
+def _on_xla(payload: Any) -> Any:
+    """A parameter of a distribution as a program takes it."""
+    return payload if hasattr(payload, "dtype") else xla.scalar(payload)
 
 
 default = Stream()

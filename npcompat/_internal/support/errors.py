@@ -89,6 +89,10 @@ class CompileWarning(UserWarning):
     """Warning for a function that is compiled again and again."""
 
 
+class RemoteValuesError(RuntimeError):
+    """Error for values of an array that lie in other processes."""
+
+
 class AuditError(RuntimeError):
     """Error for a hidden cost inside `npx.audit(strict=True)`."""
 
@@ -96,7 +100,7 @@ class AuditError(RuntimeError):
 PUBLIC = (
     AddressNotImplementedError, AuditError, AutogradError, CompileWarning, DataFileError,
     DeferredInitializationError, DefinitionError, InferenceError, LeakedTracerError, OperatorError,
-    ParameterFileError, SymbolError, TracedValueError,
+    ParameterFileError, RemoteValuesError, SymbolError, TracedValueError,
 )  # fmt: skip
 """The classes that users catch, by their names in `npcompat.errors`; so tracebacks show them."""
 for _kind in PUBLIC:
@@ -109,6 +113,11 @@ def user_location() -> str:
     User code belongs neither to npcompat nor to a library below it.
     """
     return user_call()[0]
+
+
+def is_user_code(filename: str) -> bool:
+    """Return True for a file of the user's: neither of npcompat nor of what it stands on."""
+    return not filename.startswith((_PACKAGE, *_LIBRARIES, "<frozen"))
 
 
 def user_call() -> tuple[str, list[CodeType]]:

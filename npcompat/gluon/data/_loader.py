@@ -11,7 +11,7 @@ import pickle
 import random as python_random
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from concurrent.futures.process import BrokenProcessPool
@@ -19,19 +19,25 @@ from typing import Any
 
 import numpy as onp
 
+from npcompat._internal.backend.jax import processes
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import handles
+from npcompat._internal.dispatch.devices import Place, as_device
+from npcompat._internal.dispatch.meshes import Sharding
 from npcompat._internal.random import stream
 from npcompat._internal.support.interrupts import uninterrupted
 from npcompat.gluon._parameter import draw_seed
 from npcompat.gluon.data._dataset import ArrayDataset
 from npcompat.gluon.data._sampler import BatchSampler, RandomSampler, SequentialSampler
 from npcompat.gluon.data.batchify import default_batchify_fn
-from npcompat.numpy._creation import array
+from npcompat.numpy._creation import array, asarray
+from npcompat.numpy_extension._sharding import from_local
 
 # --- in worker processes --------------------------------------------------------------------------
 
+_APART = 2**40
+"""Distance of the random streams of batches between processes, which make different samples."""
 _work: list[Any] = []  # in a worker: the dataset and the batchify function
 
 
@@ -116,6 +122,9 @@ class DataLoader:
         Whether workers are threads.
     timeout : float
         Seconds to wait for a batch.
+    device : Device, Sharding or Mesh, optional
+        Place of the batches, such as ``mesh("data")``. Of several processes each makes the rows
+        that its devices hold; the order of samples and the number of batches are those of all.
     try_nopython : bool, optional
         Loaders without Python are not supported: True raises NotImplementedError.
 
@@ -145,6 +154,8 @@ class DataLoader:
         thread_pool: bool = False,
         timeout: float = 120,
         try_nopython: bool | None = None,
+        *,
+        device: Any = None,
     ) -> None:
         if try_nopython:
             raise NotImplementedError(
@@ -164,18 +175,97 @@ class DataLoader:
             uninterrupted.install()  # an interrupt in the collector's callbacks must not be lost
         self._ahead = max(1, 2 * self._workers if prefetch is None else int(prefetch))
         self._pool: Executor | None = None
+        self._place = None if device is None else as_device(device)
+        self._given, self._begin = 0, (0, 0)  # batches of this epoch, and where its draws began
+        self._resumed: dict[str, int] | None = None
 
     def __len__(self) -> int:
         return len(self._batch_sampler)
 
     def __iter__(self) -> Iterator[Any]:
+        resumed, self._resumed = self._resumed, None
+        if resumed is not None:
+            now = stream.default.position()
+            stream.default.begin(resumed["key"], resumed["counter"])
+        self._begin, self._given = stream.default.position(), 0
+        if self._place is not None and processes.count() > 1:
+            self._check_streams()
         seed = (
             draw_seed()
         )  # also without workers, so that later draws do not depend on their number
-        batches = enumerate(iter(self._batch_sampler), seed)
+        batches: Iterator[tuple[int, Sequence[int]]] = enumerate(iter(self._batch_sampler), seed)
+        if resumed is not None:
+            for self._given in range(1, resumed["batches"] + 1):
+                next(batches, None)
+            stream.default.begin(*now)
+        if self._place is not None:
+            batches = self._rows_here(batches, self._place)
+        made: Iterator[Any]
         if self._workers == 0:
-            return (self._batch(indices, number % 2**64) for number, indices in batches)
-        return self._ahead_of(batches)
+            made = (self._batch(indices, number % 2**64) for number, indices in batches)
+        else:
+            made = self._ahead_of(batches)
+        return self._counted(made)
+
+    def _counted(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield batches, in their place, and count them."""
+        for batch in batches:
+            self._given += 1
+            yield batch if self._place is None else mapped(self._placed, batch)
+        self._given = 0
+
+    def state_dict(self) -> dict[str, int]:
+        """Return the position in the epoch, from which a loader alike can go on.
+
+        Examples
+        --------
+        >>> loader = gluon.data.DataLoader(np.arange(6), batch_size=2, shuffle=True)
+        >>> _ = next(iter(loader))
+        >>> loader.state_dict()["batches"]
+        1
+        """
+        key, counter = self._begin
+        return {"key": key, "counter": counter, "batches": self._given}
+
+    def load_state_dict(self, state: Mapping[str, int]) -> None:
+        """Go on from a position: the next loop yields what was left of that epoch."""
+        wanted = {name: int(state[name]) for name in ("key", "counter", "batches")}
+        self._resumed = wanted if wanted["batches"] else None
+
+    def _check_streams(self) -> None:
+        """Raise RuntimeError if the processes would draw different orders of samples."""
+        if not processes.agree(onp.array(stream.default.position(), onp.uint64)):
+            raise RuntimeError(
+                "DataLoader: the random streams of the processes differ, and so would the order of "
+                "samples: call np.random.seed with the same number in all of them"
+            )
+
+    def _rows_here(
+        self, batches: Iterator[tuple[int, Sequence[int]]], place: Place
+    ) -> Iterator[tuple[int, Sequence[int]]]:
+        """Yield of each batch the samples that this process makes."""
+        rank = processes.rank()
+        for number, indices in batches:
+            whole = list(indices)
+            if not isinstance(place, Sharding):
+                yield number, whole
+                continue
+            if not place.fits((len(whole),)):
+                raise ValueError(
+                    f"DataLoader: a batch of {len(whole)} samples can't be cut evenly by {place!r}; "
+                    "use another batch_size, or last_batch='discard'"
+                )
+            parts = place.resolve().addressable_devices_indices_map((len(whole),)).values()
+            spans = sorted({part[0].indices(len(whole))[:2] for part in parts})
+            yield number + rank * _APART, [i for b, e in spans for i in whole[b:e]]
+
+    def _placed(self, leaf: Any) -> Any:
+        """Put an array of a batch in its place."""
+        if not isinstance(leaf, Handle | onp.ndarray):
+            return leaf
+        if isinstance(self._place, Sharding):
+            return from_local(leaf, self._place)
+        return asarray(leaf).to_device(self._place)
 
     def _batch(self, indices: Sequence[int], seed: int) -> Any:
         dataset = self._dataset

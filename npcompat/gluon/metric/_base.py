@@ -6,6 +6,10 @@ from typing import Any, TypeVar
 
 import numpy as onp
 
+from npcompat._internal.backend.jax import sharding
+from npcompat._internal.core.handle import Handle
+from npcompat.numpy_extension._sharding import gather
+
 _REGISTRY: dict[str, type["EvalMetric"]] = {}
 _Class = TypeVar("_Class", bound="type[EvalMetric]")
 Array = onp.ndarray[Any, Any]
@@ -78,6 +82,8 @@ def create(metric: Any, *args: Any, **kwargs: Any) -> "EvalMetric":
 
 
 def _host(array: Any) -> Array:
+    if sharding.several[0] and isinstance(array, Handle):
+        return onp.asarray(gather(array).asnumpy())  # of all processes, each of which asks
     return onp.asarray(array.asnumpy() if hasattr(array, "asnumpy") else array)
 
 

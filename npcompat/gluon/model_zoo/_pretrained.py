@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any, TypeVar
 
-from npcompat.gluon._parameter import one_of, single_device
+from npcompat.gluon._placement import one_of, place_of
 from npcompat.gluon.block import HybridBlock
 
 _Net = TypeVar("_Net", bound=HybridBlock)
@@ -38,7 +38,7 @@ def completed(
     FileNotFoundError
         If there is none; the message says where to put it.
     """
-    chosen = single_device(one_of(device, ctx, name), name)
+    chosen = place_of(one_of(device, ctx, name))
     if pretrained:
         net.load_parameters(found(name, root), device=chosen)
     elif chosen is not None:

@@ -175,8 +175,8 @@ class SyncBatchNorm(BatchNorm):
     ) -> None:
         if num_devices not in (None, 1):
             raise NotImplementedError(
-                f"SyncBatchNorm: num_devices={num_devices}: training on several devices is not "
-                "supported"
+                f"SyncBatchNorm: num_devices={num_devices}: statistics are those of the "
+                "whole batch, on however many devices it lies; leave the argument out"
             )
         super().__init__(
             1,

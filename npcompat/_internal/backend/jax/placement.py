@@ -9,6 +9,7 @@ import numpy as onp
 from jax.core import Tracer
 from jax.sharding import SingleDeviceSharding
 
+from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.jax.namespace import Array
 from npcompat._internal.backend.jaxpr.compat import (
     HostBufferSemantics,
@@ -42,6 +43,8 @@ def asarray(array: Any, device: Any = None) -> Any:
     small array.
     """
     check_dtype(array.dtype)
+    if device is not None and sharding.is_layout(device):
+        return sharding.laid_out(array, device)
     is_large, is_bool = array.nbytes >= _LARGE, array.dtype == onp.bool_
     given = _empty_for_xla(array.shape, array.dtype) if is_large or is_bool else array
     if is_bool:  # NumPy's True may be any byte but 0; XLA computes with the byte
@@ -114,6 +117,10 @@ def to_host(payload: Any, moving: bool = False) -> onp.ndarray[Any, Any]:
     `moving` tells the audit that the values become an array on the host, rather than being read.
     """
     audit = _current_mode(_default_mode[0]).audit
+    if sharding.several[0]:
+        sharding.progress[0] += 1
+        if sharding.lies_elsewhere(payload):
+            raise sharding.remote_values(payload)
     if type(payload) is Array and (shape := payload.shape) and math.prod(shape) > _MANY:
         _wait_for_memory(payload)
     if audit is None or type(payload) is not Array:
@@ -158,15 +165,26 @@ def wait_all() -> None:
 
 
 def devices(kind: str) -> list[Any]:
-    """Return JAX's devices of a kind (`cpu`, `gpu`); none if there is no such backend."""
+    """Return the devices of this process of a kind (`cpu`, `gpu`); none without such a backend."""
     try:
-        return list(jax.devices(kind))
+        return list(jax.local_devices(backend=kind))
     except RuntimeError:
         return []
 
 
+def all_devices() -> list[Any]:
+    """Devices of all processes, of the default kind."""
+    return list(jax.devices())
+
+
 def moved(payload: Any, device: Any) -> Any:
-    """Move a payload to a device; one that is there is returned unchanged, not committed."""
+    """Move a payload to a device or a layout; one that is there is returned unchanged, not
+    committed.
+    """
+    if sharding.is_layout(device):
+        return sharding.placed(payload, device)
+    if sharding.several[0] and sharding.lies_elsewhere(payload):
+        raise sharding.remote_values(payload)
     if not isinstance(payload, Tracer) and payload.device == device:
         return payload
     with jax.enable_x64(True):
@@ -176,13 +194,13 @@ def moved(payload: Any, device: Any) -> Any:
 @lru_cache(maxsize=16)
 def _device(chosen: Any) -> Any:
     """Return the device of JAX's configuration: a device, a platform's first one, or None's."""
-    return chosen if hasattr(chosen, "platform") else jax.devices(chosen)[0]
+    return chosen if hasattr(chosen, "platform") else jax.local_devices(backend=chosen)[0]
 
 
 @lru_cache(maxsize=1)
 def first_cpu() -> Any:
     """Return the device that stands for the host."""
-    return jax.devices("cpu")[0]
+    return jax.local_devices(backend="cpu")[0]
 
 
 config = jax.config
@@ -195,5 +213,16 @@ def default_device() -> Any:
 
 
 def device_of(payload: Any) -> Any:
-    """Return the device of the values; None for a tracer."""
-    return None if isinstance(payload, Tracer) else next(iter(payload.devices()))
+    """Return the device of the values, or their layout on several; None for a tracer."""
+    if isinstance(payload, Tracer):
+        return None
+    if sharding.several[0] and (place := sharding.spread(payload)) is not None:
+        return place
+    return next(iter(payload.devices()))
+
+
+def platform_of(place: Any) -> str:
+    """Return the platform (`cpu`, `gpu`) of a device, or of the devices of a layout."""
+    if sharding.is_layout(place):
+        place = next(iter(place.device_set))
+    return str(place.platform)

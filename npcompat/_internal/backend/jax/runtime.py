@@ -31,6 +31,7 @@ from npcompat._internal.backend.jax.namespace import (
     xp,
 )
 from npcompat._internal.backend.jax.placement import (
+    all_devices,
     asarray,
     config,
     default_device,
@@ -38,6 +39,7 @@ from npcompat._internal.backend.jax.placement import (
     devices,
     first_cpu,
     moved,
+    platform_of,
     scalar,
     to_host,
     wait,
@@ -58,6 +60,7 @@ __all__ = [
     "Pullback",
     "Step",
     "Unknown",
+    "all_devices",
     "asarray",
     "compile_ahead",
     "config",
@@ -81,6 +84,7 @@ __all__ = [
     "moved",
     "name",
     "operations",
+    "platform_of",
     "pullback_op",
     "scalar",
     "stop_gradient",

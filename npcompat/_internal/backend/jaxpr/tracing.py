@@ -41,7 +41,11 @@ def distinct(payload: Any) -> Any:
     """
     if isinstance(payload, Tracer):
         return payload
-    return jax.make_array_from_single_device_arrays(payload.shape, payload.sharding, [payload])
+    if payload.sharding.num_devices == 1:
+        parts = [payload]
+    else:
+        parts = [shard.data for shard in payload.addressable_shards]
+    return jax.make_array_from_single_device_arrays(payload.shape, payload.sharding, parts)
 
 
 def lifted(constant: Any) -> Any:

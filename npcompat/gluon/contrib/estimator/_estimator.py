@@ -10,7 +10,7 @@ from typing import Any
 from npcompat._internal.dispatch.devices import as_device, current_device
 from npcompat.gluon import loss as losses
 from npcompat.gluon import metric as metrics
-from npcompat.gluon._parameter import one_of, single_device
+from npcompat.gluon._placement import one_of, place_of
 from npcompat.gluon.contrib.estimator._batch_processor import BatchProcessor, Results
 from npcompat.gluon.contrib.estimator._events import EventHandler, handlers_of, metrics_of
 from npcompat.gluon.contrib.estimator._handlers import (
@@ -92,7 +92,7 @@ class Estimator:
             _checked_loss(loss),
             _checked_loss(loss if val_loss is None else val_loss),
         )
-        chosen = single_device(one_of(device, context, "Estimator"), "Estimator")
+        chosen = place_of(one_of(device, context, "Estimator"))
         self.device = [current_device() if chosen is None else as_device(chosen)]
         self.logger = logging.Logger("Estimator", logging.INFO)
         self.logger.addHandler(_StandardOutput())

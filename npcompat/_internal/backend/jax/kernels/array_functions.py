@@ -9,6 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as onp
 from jax import lax
+from jax.core import Tracer
+from jax.sharding import Sharding
 
 from npcompat._internal.backend.jaxpr import loop_bodies
 from npcompat._internal.core.index_spec import FULL, INTEGER, NEWAXIS, indexed_shape
@@ -312,7 +314,9 @@ def shaped_back(x: Any, shape: Sequence[int]) -> Any:
 
 @register_kernel("to_device", backend="jax")
 def to_device(x: Any, device: Any) -> Any:
-    """Copy the values to another device."""
+    """Copy the values to another device; in a program, a layout on several is a constraint."""
+    if isinstance(device, Sharding) and isinstance(x, Tracer):
+        return jax.lax.with_sharding_constraint(x, device)
     return jax.device_put(x, device)
 
 

@@ -1,0 +1,107 @@
+"""Several processes that compute together: `jax.distributed`, and what they tell each other."""
+
+import os
+from typing import Any
+
+import jax
+import numpy as onp
+
+from npcompat._internal.backend.jax import sharding
+from npcompat._internal.backend.jaxpr.compat import private
+
+
+def join(
+    address: str | None, processes: int | None, rank: int | None, timeout: float, heartbeat: int
+) -> bool:
+    """Join the other processes; False if neither arguments nor the environment name any."""
+    if address is None and not _in_cluster():
+        return False
+    if private("jax._src.xla_bridge", "backends_are_initialized")():
+        raise RuntimeError(
+            "npx.distributed.initialize: something was computed on XLA already, in this process "
+            "alone; call it first, before arrays are made on XLA and before gluon is used"
+        )
+    jax.distributed.initialize(
+        address,
+        processes,
+        rank,
+        initialization_timeout=int(timeout),
+        heartbeat_timeout_seconds=heartbeat,
+    )
+    if jax.process_count() > 1:
+        sharding.several[0] = True
+    return count() > 1
+
+
+def _in_cluster() -> bool:
+    """Return True if the environment is one that JAX reads the processes of: SLURM, Kubernetes."""
+    kinds = private("jax._src.clusters", "ClusterEnv")._cluster_types
+    return bool(any(k.is_env_present() for k in kinds if not k.opt_in_only_method))
+
+
+def count() -> int:
+    """Number of processes; XLA is not asked where there is one."""
+    return int(jax.process_count()) if jax.distributed.is_initialized() else 1
+
+
+def rank() -> int:
+    """Number of this process among them."""
+    return int(jax.process_index()) if jax.distributed.is_initialized() else 0
+
+
+def broadcast(array: onp.ndarray[Any, Any]) -> onp.ndarray[Any, Any]:
+    """Values that process 0 has."""
+    from jax.experimental import multihost_utils
+
+    with jax.enable_x64(True):
+        return onp.asarray(multihost_utils.broadcast_one_to_all(array))
+
+
+def agree(array: onp.ndarray[Any, Any]) -> bool:
+    """Return True if all processes have the same values; each of them must ask."""
+    from jax.experimental import multihost_utils
+
+    with jax.enable_x64(True):
+        found = onp.asarray(multihost_utils.process_allgather(array))
+    return bool((found == found[0]).all())
+
+
+def barrier(name: str) -> None:
+    """Wait until all processes are here."""
+    from jax.experimental import multihost_utils
+
+    multihost_utils.sync_global_devices(name)
+
+
+class Board:
+    """Notes that all processes read, kept by the coordinator, which does not wait for programs."""
+
+    def __init__(self) -> None:
+        self._client = private("jax._src.distributed", "global_state").client
+
+    def write(self, name: str, text: str) -> bool:
+        """Replace a note; False if the coordinator is gone."""
+        try:
+            self._client.key_value_set(f"npcompat/{name}", text, allow_overwrite=True)
+        except RuntimeError:
+            return False
+        return True
+
+    def read(self, name: str) -> str | None:
+        """A note; None if there is none, or the coordinator is gone."""
+        try:
+            return str(self._client.key_value_try_get(f"npcompat/{name}"))
+        except RuntimeError:
+            return None
+
+
+def environment_address() -> tuple[str | None, int | None, int | None]:
+    """Address, number of processes and rank that `python -m npcompat.launch` gives."""
+    of = os.environ.get
+    address = of("NPCOMPAT_COORDINATOR")
+    if address is None:
+        return None, None, None
+    return address, int(of("NPCOMPAT_PROCESSES", "1")), int(of("NPCOMPAT_RANK", "0"))
+
+
+__all__ = ["Board", "agree", "barrier", "broadcast", "count", "environment_address", "join", "rank"]

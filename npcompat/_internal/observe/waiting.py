@@ -1,0 +1,89 @@
+"""Watcher of a process that waits for others: it ends the process where they do not come.
+
+The transport sees a process that died; one that is alive and takes another way is seen by nobody:
+all others would wait for ever.
+"""
+
+import os
+import sys
+import threading
+import time
+from types import FrameType
+
+from npcompat._internal.backend.jax import processes, sharding
+from npcompat._internal.support.errors import is_user_code
+
+LOST = 75
+"""Exit code of a process that has waited too long: `EX_TEMPFAIL`, start the job again."""
+
+
+class Watcher(threading.Thread):
+    """Thread that tells the others at which line the program is, and ends it when it has waited for
+    them longer than `patience` seconds.
+    """
+
+    def __init__(self, patience: float) -> None:
+        super().__init__(daemon=True, name="npcompat.distributed")
+        self.patience = patience
+        self._main = threading.main_thread().ident
+        self._board = processes.Board()
+        self._rank, self._count = processes.rank(), processes.count()
+
+    def run(self) -> None:
+        """Look at the main thread again and again."""
+        seen: object = None
+        since = time.monotonic()
+        while True:
+            time.sleep(min(1.0, self.patience / 8))
+            frames = _stack(self._main)
+            now = sharding.progress[0], [(id(f), f.f_lasti) for f in frames]
+            if now != seen:
+                seen, since = now, time.monotonic()
+            here, still = _line(frames), time.monotonic() - since
+            if not self._board.write(f"at/{self._rank}", f"{here}, since {still:.0f} s"):
+                return
+            if still > self.patience and _waits(frames):
+                self._end(here)
+
+    def _end(self, here: str) -> None:
+        others = [
+            f"process {i} is {self._board.read(f'at/{i}') or 'not to be reached'}"
+            for i in range(self._count)
+            if i != self._rank
+        ]
+        print(
+            f"npcompat: process {self._rank} of {self._count} has waited for the others for "
+            f"{self.patience:g} s, {here}; {'; '.join(others)}. Do all processes run the same "
+            f"steps, and have as many batches? It ends with code {LOST}.",
+            file=sys.stderr,
+            flush=True,
+        )
+        os._exit(LOST)
+
+
+def _stack(thread: int | None) -> list[FrameType]:
+    """Frames of a thread, innermost first."""
+    frames, frame = [], sys._current_frames().get(thread or 0)
+    while frame is not None:
+        frames.append(frame)
+        frame = frame.f_back
+    return frames
+
+
+def _line(frames: list[FrameType]) -> str:
+    for frame in frames:
+        if is_user_code(frame.f_code.co_filename):
+            return f"at {frame.f_code.co_filename}:{frame.f_lineno}"
+    return "at its end"
+
+
+def _waits(frames: list[FrameType]) -> bool:
+    """Return True if the thread waits in XLA for results: it neither compiles nor runs the user's
+    own code.
+    """
+    if not frames or is_user_code(frames[0].f_code.co_filename):
+        return False
+    return not any(["compile" in f.f_code.co_name for f in frames[:12]])
+
+
+__all__ = ["LOST", "Watcher"]

@@ -1,0 +1,221 @@
+"""Checkpoint: the state of a training, written while it goes on, and restored on any devices."""
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+import numpy as onp
+
+from npcompat._internal.backend.jax.checkpoints import Store
+from npcompat._internal.core import modes
+from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.dispatch import handles, writes
+from npcompat._internal.random import stream
+from npcompat._internal.support.errors import ParameterFileError
+from npcompat.gluon._parameter import once
+from npcompat.gluon.trainer import Trainer, _arrays
+
+
+class Checkpoint:
+    """Checkpoint: parameters, optimizer states and random stream in a folder of numbered steps.
+
+    It is written in the background, each process writing the pieces that it holds, and renamed when
+    it is whole: whatever is interrupted, an older step stays. It is restored onto the devices where
+    parameters lie now, which may be others. Needs orbax: ``pip install npcompat[checkpoints]``.
+
+    Parameters
+    ----------
+    folder : path
+        Folder, which all hosts must see.
+    net : Block
+        Block whose parameters are saved.
+    trainer : Trainer, optional
+        Trainer whose states are saved, by names of parameters.
+    keep : int, optional
+        Number of steps that are kept; all, if None.
+    loader : DataLoader, optional
+        Loader whose position in its epoch is saved.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> net = nn.Dense(1, in_units=2)
+    >>> net.initialize()
+    >>> with gluon.Checkpoint(tempfile.mkdtemp(), net) as checkpoint:  # doctest: +SKIP
+    ...     checkpoint.save(1, {"epoch": 3})
+    ...     checkpoint.restore()
+    (1, {'epoch': 3})
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        net: Any,
+        trainer: Trainer | None = None,
+        keep: int | None = 3,
+        loader: Any = None,
+    ) -> None:
+        if keep is not None and keep < 1:
+            raise ValueError(f"Checkpoint: keep: expected a positive number or None, got {keep}")
+        self._net, self._trainer, self._loader = net, trainer, loader
+        self._store = Store(folder, keep)
+
+    def __enter__(self) -> "Checkpoint":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def steps(self) -> list[int]:
+        """Return the numbers of the steps that are there, in order."""
+        return self._store.steps()
+
+    def save(self, step: int, data: Any = None) -> None:
+        """Save the state under a number; returns before it is written, see `wait`.
+
+        Steps that go on meanwhile do not change what is written. All processes must call it.
+
+        Parameters
+        ----------
+        step : int
+            Number, greater than those that are there.
+        data : optional
+            What else is to be kept; anything that JSON can hold.
+        """
+        try:
+            json.dumps(data)
+        except TypeError as error:
+            raise TypeError(f"Checkpoint.save: data: JSON can't hold it: {error}") from error
+        before = self._store.steps()
+        if before and step <= before[-1]:
+            raise ValueError(
+                f"Checkpoint.save: step {step} is not greater than {before[-1]}, which is there "
+                "already; restore() says where to go on"
+            )
+        arrays = {name: handles.read(a).payload for name, a in self._named().items()}
+        self._store.save(step, arrays, {**self._notes(), "data": data})
+
+    def restore(self, step: int | None = None) -> tuple[int, Any] | None:
+        """Restore a state onto the devices where parameters lie now.
+
+        Nothing is changed unless everything fits. All processes must call it.
+
+        Parameters
+        ----------
+        step : int, optional
+            Its number; the last one if not given.
+
+        Returns
+        -------
+        tuple of int and object, or None
+            Number and `data` of the step; None if there is none.
+
+        Raises
+        ------
+        ParameterFileError
+            If names, shapes or dtypes differ: they are listed.
+        DataFileError
+            If it is damaged.
+        """
+        there = self._store.steps()
+        if step is None:
+            if not there:
+                return None
+            step = there[-1]
+        elif step not in there:
+            raise FileNotFoundError(
+                f"{self._store.folder}: there is no step {step}; there are {there or 'none'}"
+            )
+        types = self._store.types(step)
+        self._complete(types)
+        here = self._named()
+        self._check(step, types, here)
+        notes = self._store.notes(step)
+        found = self._store.load(step, {n: handles.read(a).payload for n, a in here.items()})
+        with modes.changed(recording=False):
+            for name, array in here.items():
+                writes.write(array, Value(found[name]))
+        self._take(notes)
+        return step, notes["data"]
+
+    def wait(self) -> None:
+        """Wait until what was saved is written; raises what went wrong."""
+        self._store.wait()
+
+    def close(self) -> None:
+        """Wait, and end the threads that write."""
+        self._store.close()
+
+    # --- the state
+
+    def _named(self) -> dict[str, Handle]:
+        """Return all arrays, by names that are those of files."""
+        params = once(self._net.collect_params())
+        found: dict[str, Handle] = {f"parameter {name}": p.data() for name, p in params.items()}
+        if self._trainer is not None:
+            found |= self._states({id(p): name for name, p in params.items()})
+        return {quote(name, safe=" ()[],'"): array for name, array in found.items()}
+
+    def _states(self, names: Mapping[int, str]) -> dict[str, Handle]:
+        trainer = self._trainer
+        assert trainer is not None
+        trainer._begin()
+        found = {}
+        for i, state in trainer._updater.states.items():
+            name = names.get(id(trainer._params[i]), f"{i} of the trainer")
+            for j, array in enumerate(_arrays(state)):
+                found[f"state {j} of {name}"] = array
+        shared = trainer._optimizer._shared_memory()
+        scaler = {} if trainer._scaler is None else trainer._scaler.state()
+        return found | {f"optimizer {n}": a for n, a in (shared | scaler).items()}
+
+    def _notes(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"random": list(stream.default.position())}
+        if self._trainer is not None:
+            optimizer = self._trainer._optimizer
+            found["learning_rate"] = float(optimizer._lr)
+            found["counts"] = [
+                onp.broadcast_to(group.counts.asnumpy(), (len(group.indices),)).tolist()
+                for group in optimizer._groups
+            ]
+        if self._loader is not None:
+            found["loader"] = self._loader.state_dict()
+        return found
+
+    def _take(self, notes: Mapping[str, Any]) -> None:
+        if self._trainer is not None:
+            optimizer = self._trainer._optimizer
+            optimizer._lr[...] = notes["learning_rate"]
+            for group, counts in zip(optimizer._groups, notes["counts"], strict=True):
+                group.set_counts(onp.array(counts, onp.int32))
+        if self._loader is not None and "loader" in notes:
+            self._loader.load_state_dict(notes["loader"])
+        stream.default.begin(*notes["random"])
+
+    def _complete(self, types: Mapping[str, Any]) -> None:
+        """Give parameters whose shape is not known yet that of the file."""
+        for name, parameter in once(self._net.collect_params()).items():
+            saved = types.get(quote(f"parameter {name}", safe=" ()[],'"))
+            if parameter._data is None and saved is not None and parameter._accepts(saved[0]):
+                parameter.shape = saved[0]
+                parameter._check()
+
+    def _check(self, step: int, types: Mapping[str, Any], here: Mapping[str, Any]) -> None:
+        differences = [f"{n}: missing there" for n in here if n not in types]
+        differences += [f"{n}: not a part of this training" for n in types if n not in here]
+        differences += [
+            f"{n}: has shape {types[n][0]} and dtype {types[n][1]} there, {a.shape} and {a.dtype} "
+            "here"
+            for n, a in here.items()
+            if n in types and types[n] != (a.shape, a.dtype)
+        ]
+        if differences:
+            listed = "\n  ".join(differences)
+            raise ParameterFileError(
+                f"step {step} of {self._store.folder} does not fit; nothing was loaded:\n  {listed}"
+            )
+
+
+__all__ = ["Checkpoint"]

@@ -1,0 +1,230 @@
+"""Checkpoints: whole or not there, restored to the bit, on the same devices or others."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as onp
+import pytest
+from several_devices import IMPORTS, environment, launched, run_on_devices
+
+pytest.importorskip("orbax.checkpoint")
+
+TRAINING = """
+import sys
+def make(kind):
+    np.random.seed(1)
+    net = gluon.nn.HybridSequential()
+    net.add(
+        gluon.nn.Dense(32, "relu", in_units=16), gluon.nn.BatchNorm(in_channels=32),
+        gluon.nn.Dropout(0.2), gluon.nn.Dense(8, in_units=32),
+    )
+    net.initialize(init.Xavier())
+    if kind == "fsdp":
+        net.shard(npx.Mesh(data=-1), fsdp="data", least=32)
+    if kind == "tensor":
+        net.shard(npx.Mesh(data=2, model=2), {"0.weight": ("model",), "3.weight": (None, "model")})
+    trainer = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.01})
+    loss_of = gluon.loss.SoftmaxCrossEntropyLoss()
+    @npx.jit
+    def step(x, y):
+        with autograd.record():
+            loss = loss_of(net(x), y)
+        loss.backward()
+        trainer.step(32)
+        return loss.mean()
+    return net, trainer, step
+def losses(step, net, begin, end):
+    found = []
+    for i in range(begin, end):
+        x = np.array(onp.random.default_rng(i).normal(size=(32, 16)).astype("float32"))
+        y = np.array(onp.arange(32) % 8)
+        mesh = getattr(net[0].weight.data().device, "mesh", None)
+        if mesh is not None:
+            x, y = npx.shard(x, mesh, "data"), npx.shard(y, mesh, "data")
+        found.append(float(step(x, y)))
+    return found
+"""
+RESTORED = """
+folder = sys.argv[1]
+net, trainer, step = make("fsdp")
+losses(step, net, 0, 3)
+checkpoint = gluon.Checkpoint(folder, net, trainer)
+assert checkpoint.restore() is None
+checkpoint.save(3, {"epoch": 1})
+wanted = losses(step, net, 3, 7)  # steps that overwrite what is being saved
+checkpoint.wait()
+for kind, tolerance in (("fsdp", 0), ("tensor", 1e-6), ("one", 1e-6)):
+    net, trainer, step = make(kind)
+    places = [p.data().device for p in net.collect_params().values()]
+    assert gluon.Checkpoint(folder, net, trainer).restore() == (3, {"epoch": 1})
+    assert places == [p.data().device for p in net.collect_params().values()]
+    apart = onp.abs(onp.subtract(losses(step, net, 3, 7), wanted)).max()
+    assert apart <= tolerance, (kind, apart)
+"""
+REFUSED = """
+import glob, os, re
+from npcompat.errors import DataFileError, ParameterFileError
+folder = sys.argv[1]
+def fails(f, kind, text):
+    try:
+        f()
+    except kind as error:
+        assert re.search(text, str(error)), error
+    else:
+        raise AssertionError("no error")
+net, trainer, step = make("one")
+losses(step, net, 0, 1)
+checkpoint = gluon.Checkpoint(folder, net, trainer, keep=2)
+for number in (1, 2, 3):
+    checkpoint.save(number)
+checkpoint.wait()
+assert checkpoint.steps() == [2, 3]
+fails(lambda: checkpoint.save(3), ValueError, "step 3 is not greater than 3")
+fails(lambda: checkpoint.save(4, object()), TypeError, "JSON can't hold it")
+fails(lambda: checkpoint.restore(1), FileNotFoundError, r"no step 1; there are .2, 3.")
+other = gluon.nn.Dense(3, in_units=4)
+other.initialize()
+before = other.weight.data().tolist()
+fails(gluon.Checkpoint(folder, other).restore, ParameterFileError, "parameter weight: missing there")
+assert other.weight.data().tolist() == before
+files = [f for f in glob.glob(folder + "/3/arrays/**", recursive=True) if os.path.isfile(f)]
+for file in files:
+    with open(file, "r+b") as opened:
+        opened.write(b"?" * 64)
+values = net[0].weight.data().tolist()
+fails(gluon.Checkpoint(folder, net, trainer).restore, DataFileError, re.escape(folder + "/3"))
+assert net[0].weight.data().tolist() == values
+assert gluon.Checkpoint(folder, net, trainer).restore(2) == (2, None)
+"""
+POSITION = """
+folder = sys.argv[1]
+def loader_of():
+    return gluon.data.DataLoader(np.arange(24), batch_size=4, shuffle=True)
+net = gluon.nn.Dense(1, in_units=1)
+net.initialize()
+np.random.seed(4)
+loader = loader_of()
+checkpoint = gluon.Checkpoint(folder, net, loader=loader)
+wanted = []
+for epoch in range(2):
+    for i, batch in enumerate(loader):
+        wanted.append(batch.tolist())
+        np.random.normal()
+        if (epoch, i) == (0, 2):
+            checkpoint.save(1)
+checkpoint.wait()
+np.random.seed(9)
+loader = loader_of()
+gluon.Checkpoint(folder, net, loader=loader).restore()
+found = []
+for epoch in range(2):
+    for batch in loader:
+        found.append(batch.tolist())
+        np.random.normal()
+assert found == wanted[3:], (found, wanted)
+"""
+SAVING = """
+folder = sys.argv[1]
+net, trainer, step = make("fsdp")
+checkpoint = gluon.Checkpoint(folder, net, trainer, keep=2)
+begin, values = checkpoint.restore() or (0, None)
+weight = npx.gather(net[0].weight.data())
+print("restored", begin, float(weight[0, 0]) == begin if begin else True, flush=True)
+for number in range(begin + 1, 1000):
+    net[0].weight.data()[...] = number
+    checkpoint.save(number)
+    checkpoint.wait()
+    print("saved", number, flush=True)
+"""
+
+
+@pytest.mark.parametrize("program", [RESTORED, REFUSED, POSITION], ids=["other", "no", "loader"])
+def test_states_are_restored_whole_or_not_at_all(tmp_path, program):
+    devices = 4 if program is RESTORED else 1
+    program = program.replace("sys.argv[1]", repr(str(tmp_path / "steps")))
+    run_on_devices(devices, TRAINING, program)
+
+
+def killed(tmp_path, seconds):
+    """Kill a process that saves again and again; returns what it said."""
+    code = IMPORTS + TRAINING + SAVING
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)],
+        env=environment(2),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        said = [process.stdout.readline(), process.stdout.readline()]
+        time.sleep(seconds)
+        os.kill(process.pid, signal.SIGKILL)
+        said += process.stdout.read().splitlines()
+    return said
+
+
+def check_killed(tmp_path, times):
+    acknowledged = 0
+    for i in range(times + 1):
+        first, *rest = killed(tmp_path, random.Random(i).uniform(0, 0.6))
+        word, number, whole = first.split()
+        assert word == "restored" and whole == "True" and int(number) >= acknowledged, first
+        acknowledged = max([int(line.split()[1]) for line in rest if line.startswith("saved")])
+
+
+def test_a_process_that_is_killed_while_saving_leaves_the_last_step_whole(tmp_path):
+    check_killed(tmp_path, 2)
+
+
+@pytest.mark.slow
+def test_twenty_processes_that_are_killed_while_saving(tmp_path):
+    check_killed(tmp_path, 20)
+
+
+RESUMED = """
+import os
+rank = npx.distributed.rank()
+net, trainer, step = make("fsdp")
+data = gluon.data.ArrayDataset(
+    np.array(onp.random.default_rng(0).normal(size=(96, 16)).astype("float32")),
+    np.array(onp.arange(96) % 8),
+)
+mesh = npx.Mesh(data=-1)
+loader = gluon.data.DataLoader(data, 32, shuffle=True, device=mesh("data"))
+np.random.seed(7)
+checkpoint = gluon.Checkpoint(FOLDER, net, trainer, loader=loader)
+done, _ = checkpoint.restore() or (0, None)
+while done < 9:
+    for x, y in loader:
+        step(x, y)
+        done += 1
+        if done % 2 == 0:
+            checkpoint.save(done)
+            checkpoint.wait()
+        if (rank, done) == (1, 5) and KILLED:
+            os.kill(os.getpid(), 9)
+weight = npx.gather(net[0].weight.data()).asnumpy()
+if rank == 0:
+    onp.save(FILE, weight)
+npx.distributed.barrier("end")
+"""
+
+
+@pytest.mark.slow
+def test_a_job_whose_worker_was_killed_resumes_to_the_bit(tmp_path):
+    first = "from npcompat import npx\nnpx.distributed.initialize(patience=60)\n"
+
+    def code(folder, file, is_killed):
+        body = RESUMED.replace("FOLDER", repr(str(tmp_path / folder)))
+        body = body.replace("FILE", repr(str(tmp_path / file))).replace("KILLED", str(is_killed))
+        return first + IMPORTS + textwrap.dedent(TRAINING + body)
+
+    launched(2, code("whole", "whole.npy", False), tmp_path)
+    launched(2, code("part", "part.npy", True), tmp_path, code_of_exit=137)
+    assert not (tmp_path / "part.npy").exists()
+    launched(2, code("part", "part.npy", False), tmp_path)
+    assert (onp.load(tmp_path / "part.npy") == onp.load(tmp_path / "whole.npy")).all()

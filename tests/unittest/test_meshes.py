@@ -1,0 +1,245 @@
+"""Arrays on a mesh of several devices, in a process with eight that XLA simulates on the CPU."""
+
+import pytest
+from several_devices import run_on_devices
+
+ARRAYS = {
+    "views and writes are those of NumPy, and keep the place": """
+        def write_rows(a, xp): a[1:5] = 3
+        def write_view_of_view(a, xp): a.T[1][2:4] += 2
+        def write_reshaped(a, xp): a.reshape(-1)[5:9] = xp.arange(4)
+        def write_mask(a, xp): a[a > 3] = 0
+        def write_positions(a, xp): a[xp.array([1, 3, 15])] = 5
+        def add_in_place(a, xp): a += xp.ones(3)
+        def multiply_in_place(a, xp): a *= 2
+        def write_all(a, xp): a[...] = xp.zeros((16, 3))
+        def write_out(a, xp): xp.add(a, 1, out=a)
+        def sort_in_place(a, xp): a.sort(axis=0)
+        def swap_rows(a, xp): a[2], a[3] = a[3].copy(), a[2].copy()
+        def write_reversed(a, xp): a[:] = a[::-1].copy()
+        def write_item(a, xp): a[3, 1] = 7
+        def write_through_views(a, xp):
+            v = a[2:10]
+            v[1:3][:, 0] = 9
+            return v
+        def part(a, xp): return a[1:7, 1:]
+        def mask(a, xp): return a[a > 3]
+        def positions(a, xp): return a[[1, 5, 15], [0, 1, 2]]
+        def sort(a, xp): return xp.sort(a, axis=0)
+        def argsort(a, xp): return xp.argsort(a, axis=0)
+        def cumsum(a, xp): return xp.cumsum(a, axis=0)
+        def iterate(a, xp): return xp.array([float(row.sum()) for row in a])
+        def item(a, xp): return [a[3, 1].item(), float(a[15, 2])]
+        def product(a, xp): return a.T @ a
+        def joined(a, xp): return xp.concatenate([a, a[:8]])
+        programs = [f for name, f in list(locals().items()) if callable(f) and f.__module__ == __name__]
+        assert len(programs) >= 20
+        for f in programs:
+            for spec in (("data",), ()):
+                h = onp.arange(48, dtype="float32").reshape(16, 3)[::-1] * 1.5 - 7
+                a = npx.shard(np.array(h), mesh, *spec)
+                h = h.copy()
+                expected, found = f(h, onp), f(a, np)
+                assert a.device == mesh(*spec), (f.__name__, spec, a.device)
+                onp.testing.assert_allclose(a.asnumpy(), h, rtol=1e-6, err_msg=f.__name__)
+                if expected is not None:
+                    onp.testing.assert_allclose(onp.asarray(found), expected, rtol=1e-5)
+    """,
+    "an array prints, converts and pickles": """
+        import pickle
+        h = onp.arange(16.0, dtype="float32").reshape(8, 2)
+        a = npx.shard(np.array(h), mesh, "data")
+        assert str(a) == str(h) and a.tolist() == h.tolist()
+        assert (onp.asarray(a) == h).all() and pickle.loads(pickle.dumps(a)).tolist() == h.tolist()
+        assert a.device == mesh("data")
+    """,
+    "the place is that of what is written": """
+        whole, cut = mesh(), mesh("data")
+        a = np.zeros((16, 3)).to_device(whole)
+        a += npx.shard(np.ones((16, 3)), mesh, "data")
+        assert a.device == whole and (a == 1).all()
+        b = np.zeros((16, 3)).to_device(npx.cpu(0))
+        b[:] = a
+        assert b.device == npx.cpu(0) and (b == 1).all()
+        c = npx.shard(np.ones((16, 3)), mesh, "data")
+        c[...] = b * 2
+        assert c.device == cut and (c == 2).all()
+        d = np.ones((16, 3)).to_device(npx.cpu(1))
+        d[...] = c
+        assert d.device == npx.cpu(1) and (d == 2).all()
+    """,
+    "operands on one device of the mesh join it": """
+        a = npx.shard(np.ones((16, 2)), mesh, "data")
+        one = np.full((16, 2), 3.0).to_device(npx.cpu(1))
+        assert ((one * a).sum() == 96) and isinstance((one * a).device, npx.Sharding)
+        a.attach_grad()
+        with autograd.record():
+            loss = (one * a * a).sum()
+        loss.backward()
+        assert a.grad.device == mesh("data") and (a.grad == 6).all()
+    """,
+    "shard is a constraint inside a compiled function": """
+        @npx.jit
+        def f(x):
+            y = npx.shard(x * 2, mesh, "data")
+            return y.sum(0), y
+        total, y = f(np.ones((16, 2)))
+        assert y.device == mesh("data") and total.tolist() == [32, 32] and (y == 2).all()
+    """,
+    "a compiled function keeps the place of what it writes": """
+        state = npx.shard(np.zeros((16, 2)), mesh, "data")
+        count = np.zeros(())
+        grad_of = npx.shard(np.ones((16, 2)), mesh, "data")
+        grad_of.attach_grad()
+        @npx.jit
+        def step(x):
+            state[1:3] += x.sum()
+            state[...] = state.T.T + 1
+            count[...] += 1
+            with autograd.record():
+                loss = (grad_of * grad_of * x.sum()).sum()
+            loss.backward()
+            return loss
+        with npx.compile_log() as log:
+            for _ in range(4):
+                step(np.ones(3))
+        assert state.device == mesh("data") and grad_of.grad.device == mesh("data")
+        assert count == 4 and state[1, 0] == 16 and state[0, 0] == 4
+        assert sum(entry.name == "step" for entry in log) == 1, log
+    """,
+    "meshes are made of names, devices and meshes of JAX": """
+        assert npx.Mesh(data=4, model=2).axes == {"data": 4, "model": 2}
+        assert npx.Mesh(data=-1, model=2).axes == {"data": 4, "model": 2}
+        assert npx.Mesh().axes == {"data": 8} and npx.Mesh(mesh.jax) == mesh
+        two = npx.Mesh([npx.cpu(1), npx.cpu(0)])
+        assert two.size == 2 and two.axes == {"data": 2} and two != mesh
+        assert mesh("data", None) == mesh("data") != mesh() and len({mesh("data"), mesh(("data",))}) == 1
+        assert repr(mesh("data", None)) == "Mesh(data=8)('data', None)"
+        a = np.ones((8, 2), ctx=mesh("data"))
+        assert a.device == a.ctx == mesh("data") and a.ctx.device_type == "cpu"
+        assert np.ones(3).to_device([npx.cpu(0), npx.cpu(1)]).device.mesh.size == 2
+        both = npx.Mesh(data=4, model=2)
+        b = npx.shard(np.arange(16.0).reshape(8, 2), both, "data", "model")
+        assert b.device == both("data", "model") and b.sum() == 120
+        assert npx.shard(b, both, ("data", "model")).tolist() == b.tolist()
+    """,
+    "mistakes are named": """
+        import re
+        def fails(f, text, kind=ValueError):
+            try:
+                f()
+            except kind as error:
+                assert re.search(text, str(error)), error
+            else:
+                raise AssertionError(f"no error: {text}")
+        fails(lambda: npx.shard(np.ones(5), mesh, "data"), "axis 0 has 5 elements for 8 pieces")
+        fails(lambda: npx.shard(np.ones(16), mesh, "dat"), "'dat' is no axis of Mesh.data=8")
+        fails(lambda: npx.shard(np.ones(16), mesh, None, "data"), "fewer axes than the layout")
+        fails(lambda: mesh("data", "data"), "cuts two axes")
+        fails(lambda: npx.Mesh(data=3, model=3), "8 devices can't be arranged so")
+        fails(lambda: npx.Mesh(data=-1, model=-1), "one may be -1")
+        fails(lambda: npx.Mesh(mesh.jax, data=8), "has axes already", TypeError)
+        fails(lambda: np.ones(3, device=3), "expected a Device, a name", TypeError)
+    """,
+    "new arrays lie where the context says, draws in pieces": """
+        with npx.backend("jax"):
+            np.random.seed(3)
+            alone = np.random.normal(size=(64, 4))
+        np.random.seed(3)
+        with mesh("data"):
+            drawn = np.random.normal(size=(64, 4))
+            places = [np.zeros(16).device, np.arange(16).device, np.array([1.0] * 8).device]
+            small = np.zeros(5).device, np.array(3.0).device
+            drawn[3] = 1
+        assert drawn.device == mesh("data") and set(places) == {mesh("data")}
+        assert set(small) == {mesh()}
+        alone[3] = 1
+        assert (drawn == alone).all()
+        assert np.random.normal(size=3).device == npx.cpu(0)
+    """,
+}
+PROGRAMS = """
+def jacobi(np):
+    u = np.zeros((64, 16))
+    u[0] = 1.0
+    u[:, -1] = 0.5
+    for _ in range(20):
+        u[1:-1, 1:-1] = 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
+    return u
+
+def conjugate_gradients(np, a, b):
+    n = len(b)
+    a = a @ a.T + n * np.eye(n)
+    x = np.zeros(n)
+    r = b - a @ x
+    p = r.copy()
+    rs = r @ r
+    for _ in range(15):
+        ap = a @ p
+        alpha = rs / (p @ ap)
+        x += alpha * p
+        r -= alpha * ap
+        new = r @ r
+        p = r + (new / rs) * p
+        rs = new
+    return x
+
+def black_scholes(np, s, k, t):
+    def cdf(x):
+        k = 1 / (1 + 0.2316419 * np.abs(x))
+        poly = k * (0.31938153 + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429))))
+        w = 1 - 0.39894228 * np.exp(-x * x / 2) * poly
+        return np.where(x < 0, 1 - w, w)
+    d1 = (np.log(s / k) + (0.02 + 0.045) * t) / (0.3 * np.sqrt(t))
+    d2 = d1 - 0.3 * np.sqrt(t)
+    call = s * cdf(d1) - k * np.exp(-0.02 * t) * cdf(d2)
+    call[call < 0] = 0
+    return call
+
+def k_means(np, points):
+    centers = points[:4].copy()
+    for _ in range(5):
+        far = ((points[:, None, :] - centers[None]) ** 2).sum(-1)
+        nearest = np.argmin(far, axis=1)
+        for i in range(4):
+            chosen = nearest == i
+            centers[i] = np.where(chosen[:, None], points, 0).sum(0) / np.maximum(chosen.sum(), 1)
+    return centers
+
+def histogram(np, x):
+    counts, edges = np.histogram(x, bins=16, range=(-4, 4))
+    return counts + 0.0
+"""
+ON_A_MESH = """
+        random = onp.random.default_rng(0)
+        cases = {
+            jacobi: [],
+            conjugate_gradients: [random.normal(size=(64, 64)), random.normal(size=64)],
+            black_scholes: [random.uniform(5, 30, 1024) * k for k in (1.0, 2.0, 0.3)],
+            k_means: [random.normal(size=(256, 3))],
+            histogram: [random.normal(size=4096)],
+        }
+        def is_cut(a):
+            return len(a.sharding.device_set) == 8 and not a.is_fully_replicated
+        for f, data in cases.items():
+            expected = f(onp, *data)
+            with npx.np_default_dtype(), mesh("data"):
+                given = [np.array(d) for d in data]
+                eager = f(np, *given)
+                largest = max(jax.live_arrays(), key=lambda a: a.size)
+                assert is_cut(largest), (f, largest.sharding)
+                del largest
+                compiled = npx.jit(lambda *arrays: f(np, *arrays))(*given)
+                for found in (eager, compiled):
+                    assert isinstance(found.device, npx.Sharding), f
+                    onp.testing.assert_allclose(found.asnumpy(), expected, 1e-9, 1e-12, err_msg=f.__name__)
+"""
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_arrays_on_a_mesh(name):
+    run_on_devices(8, "mesh = npx.Mesh(data=-1)", ARRAYS[name])
+
+
+def test_programs_of_numpy_run_on_a_mesh():
+    run_on_devices(8, "import jax\nmesh = npx.Mesh(data=-1)\n" + PROGRAMS, ON_A_MESH)

@@ -1,0 +1,207 @@
+"""Several processes on one machine: they train as one, and end with a line that says why."""
+
+import re
+import textwrap
+import time
+
+import numpy as onp
+import pytest
+from several_devices import launched, run_on_devices
+
+FIRST = "from npcompat import npx\nnpx.distributed.initialize(patience=PATIENCE)\n"
+IMPORTS = (
+    "import os, sys, time\nimport numpy as onp\nfrom npcompat import autograd, gluon, init, np\n"
+)
+
+
+def script(body, patience=60):
+    return FIRST.replace("PATIENCE", str(patience)) + IMPORTS + textwrap.dedent(body)
+
+
+TRAINING = """
+mesh = npx.Mesh(data=-1)
+def train(layout, way):
+    np.random.seed(3)
+    net = gluon.nn.HybridSequential()
+    net.add(
+        gluon.nn.Dense(32, "relu", in_units=8), gluon.nn.BatchNorm(in_channels=32),
+        gluon.nn.Dropout(0.2), gluon.nn.Dense(4, in_units=32),
+    )
+    net.initialize(init.Xavier())
+    net.shard(mesh, {"bias": None}, fsdp="data" if layout == "fsdp" else None, least=32)
+    if way == "hybrid":
+        net.hybridize()
+    x, y = onp.random.default_rng(0).normal(size=(64, 8)).astype("float32"), onp.arange(64) % 4
+    data = gluon.data.ArrayDataset(np.array(x), np.array(y))
+    loader = gluon.data.DataLoader(data, 16, shuffle=True, last_batch="discard", device=mesh("data"))
+    loss_of, metric = gluon.loss.SoftmaxCrossEntropyLoss(), gluon.metric.Accuracy()
+    trainer = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.01})
+    def step(x, y):
+        with autograd.record():
+            out = net(x)
+            loss = loss_of(out, y)
+        loss.backward()
+        trainer.step(16)
+        return loss.mean(), out
+    if way == "step":
+        step = npx.jit(step)
+    losses = []
+    for epoch in range(2):
+        for x, y in loader:
+            assert mesh.size == 1 or x.device == mesh("data")
+            loss, out = step(x, y)
+            losses.append(float(loss))
+            metric.update(y, out)
+    values = [npx.gather(p.data()).asnumpy().ravel() for p in net.collect_params().values()]
+    return onp.concatenate([losses, [metric.get()[1]], *values])
+def run(file):
+    found = {f"{l} {w}": train(l, w) for l, w in CASES}
+    if npx.distributed.rank() == 0:
+        onp.savez(file, **found)
+"""
+CASES = [("fsdp", "step"), ("data", "step"), ("fsdp", "eager"), ("fsdp", "hybrid")]
+
+
+def compare(cases, tmp_path):
+    many, one = tmp_path / "many.npz", tmp_path / "one.npz"
+    code = f"CASES = {cases}\n{TRAINING}\n"
+    launched(2, script(f"{code}run(r'{many}')\n"), tmp_path)
+    run_on_devices(1, f"{code}run(r'{one}')\n")
+    with onp.load(many) as found, onp.load(one) as expected:
+        for case in found:
+            assert onp.abs(found[case] - expected[case]).max() <= 1e-5, case
+
+
+def test_two_processes_train_as_one(tmp_path):
+    compare(CASES[:1], tmp_path)
+
+
+@pytest.mark.slow
+def test_two_processes_train_as_one_in_every_way(tmp_path):
+    compare(CASES, tmp_path)
+
+
+def test_values_of_other_processes_are_computed_with_or_asked_for_by_gather(tmp_path):
+    body = """
+    import pickle
+    from npcompat.errors import RemoteValuesError
+    rank, count = npx.distributed.rank(), npx.distributed.process_count()
+    mesh = npx.Mesh(data=-1)
+    assert count == 2 and mesh.size == 4 and npx.Mesh([npx.cpu(0), npx.cpu(1)]).size == 2
+    h = onp.arange(16.0, dtype="float32").reshape(8, 2)
+    x = npx.from_local(h[4 * rank : 4 * rank + 4], mesh("data"))
+    assert x.shape == (8, 2) and x.device == mesh("data")
+    assert float(x.sum()) == 120 and x[5, 1].item() == 11 and float((x + h).max()) == 30
+    assert [float(row.sum()) for row in x] == h.sum(1).tolist()
+    x[3] = 1
+    x[x > 14] = 0
+    x += np.ones(2)
+    x.T[0, 2:4] *= 2
+    h[3] = 1; h[h > 14] = 0; h += 1; h.T[0, 2:4] *= 2
+    assert x.device == mesh("data")
+    assert (npx.gather(x).asnumpy() == h).all()
+    assert npx.gather(np.cumsum(x, 0)).tolist() == h.cumsum(0).tolist()
+    assert npx.gather(np.sort(x, 0)).tolist() == onp.sort(h, 0).tolist()
+    assert npx.gather(x[2:6]).tolist() == h[2:6].tolist()
+    for ask in (x.asnumpy, lambda: str(x), lambda: onp.asarray(x), lambda: x[x > 3], x.tolist,
+                lambda: pickle.dumps(x), lambda: x.to_device(npx.cpu(0))):
+        try:
+            ask()
+        except RemoteValuesError as error:
+            assert "npx.gather" in str(error)
+        else:
+            raise AssertionError("no error")
+    drawn = npx.from_local(np.random.normal(size=(1, 3)), npx.Mesh(data=2, rest=2)("data"))
+    assert npx.gather(drawn[0] == drawn[1]).all()
+    np.random.seed(rank)
+    loader = gluon.data.DataLoader(np.arange(8), 4, shuffle=True, device=mesh("data"))
+    try:
+        iter(loader)
+    except RuntimeError as error:
+        assert "np.random.seed" in str(error)
+    else:
+        raise AssertionError("no error")
+    npx.distributed.barrier("end")
+    print("all of", rank, flush=True)
+    """
+    said = launched(2, script(body), tmp_path, devices=2)
+    assert "all of 0" in said and "all of 1" in said
+
+
+STEPS = """
+mesh = npx.Mesh(data=-1)
+w = npx.shard(np.zeros(8), mesh, "data")
+@npx.jit
+def step(x):
+    w[...] = w + x.sum()
+    return w.sum()
+rank = npx.distributed.rank()
+for i in range(8 if (rank, "uneven") != (1, os.environ["HOW"]) else 5):
+    if (rank, i) == (1, 5):
+        if os.environ["HOW"] == "killed":
+            os.kill(os.getpid(), 9)
+        if os.environ["HOW"] == "hangs":
+            print("hangs at", time.time(), flush=True)
+            while True:
+                time.sleep(0.1)
+    float(step(np.ones(3)))
+if rank == 1:
+    print("ended at", time.time(), flush=True)
+    if os.environ["HOW"] == "uneven":
+        time.sleep(1000)
+"""
+
+
+def test_a_process_that_dies_ends_the_job_within_seconds(tmp_path):
+    begin = time.monotonic()
+    said = launched(2, script(STEPS), tmp_path, code_of_exit=137, HOW="killed")
+    assert "process 1 of 2 was ended by signal 9; the others are ended" in said
+    assert time.monotonic() - begin < 60
+
+
+@pytest.mark.parametrize("how", ["hangs", "uneven"])
+def test_a_process_that_does_not_come_is_named_with_its_line(tmp_path, how):
+    said = launched(2, script(STEPS, patience=4), tmp_path, code_of_exit=75, HOW=how)
+    since = time.time() - float(re.search(r"(?:hangs|ended) at ([\d.]+)", said)[1])
+    assert since < 4 + 4 + 6  # the launcher gives the others five seconds
+    assert re.search(r"process 0 of 2 has waited for the others for 4 s, at .*script.py:\d+", said)
+    assert re.search(r"process 1 is at .*script.py:\d+, since \d+ s", said)
+
+
+def test_mxnets_distributed_store_trains_as_one_process(tmp_path):
+    body = """
+    def train(rank, workers):
+        np.random.seed(5)
+        x, y = onp.random.default_rng(0).normal(size=(32, 8)).astype("float32"), onp.arange(32) % 4
+        order = onp.arange(32).reshape(2, 2, 8)  # by worker, batch, row
+        ctx = [npx.cpu(i) for i in range(int(os.environ.get("DEVS", 2)))]
+        net = gluon.nn.Dense(4, in_units=8)
+        net.initialize(init.Xavier(), ctx=ctx)
+        trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1}, kvstore="dist_sync")
+        loss_of = gluon.loss.SoftmaxCrossEntropyLoss()
+        for batch in range(2):
+            rows = order[rank, batch] if workers == 2 else order[:, batch].ravel()
+            xs, ys = [gluon.utils.split_and_load(np.array(a[rows]), ctx) for a in (x, y)]
+            with autograd.record():
+                losses = [loss_of(net(a), b) for a, b in zip(xs, ys)]
+            for loss in losses:
+                loss.backward()
+            trainer.step(16)
+        return npx.gather(net.weight.data()).asnumpy(), net.weight.list_ctx()
+    """
+    many, one = tmp_path / "many.npy", tmp_path / "one.npy"
+    ends = """
+    weight, ctx = train(npx.distributed.rank(), npx.distributed.process_count())
+    assert ctx == [npx.cpu(0), npx.cpu(1)]
+    if npx.distributed.rank() == 0:
+        onp.save(r'FILE', weight)
+    """
+    code = textwrap.dedent(body) + textwrap.dedent(ends)
+    launched(2, script(code.replace("FILE", str(many))), tmp_path, devices=2)
+    run_on_devices(2, "import os\n" + code.replace("FILE", str(one)))
+    assert onp.abs(onp.load(many) - onp.load(one)).max() <= 1e-6
+
+
+def test_the_launcher_says_what_it_expects(tmp_path):
+    said = launched(1, "import sys; print(sys.argv[1:], npx)", tmp_path, code_of_exit=1)
+    assert "NameError" in said and "process 0 of 1 ended with code 1" in said

@@ -24,7 +24,8 @@ class Mode(NamedTuple):
     floating-point errors, too. `is_default` says that operations are just executed: neither
     recorded, traced, observed nor reporting; `only_recording`, that they are recorded, and no more
     than that; `may_touch_host_buffers`, that the host's buffers may be read and written behind the
-    operators, which observers that take compiled functions apart must see.
+    operators, which observers that take compiled functions apart must see. `fallback` says what
+    computes the operators that a plug-in lacks.
     """
 
     recording: bool = False
@@ -39,19 +40,24 @@ class Mode(NamedTuple):
     checks_fp_errors: bool = False
     audit: "AuditLike | None" = None
     only_recording: bool = False
+    fallback: str = "error"
 
 
 def _from_environment() -> Mode:
     backend = os.environ.get("NPCOMPAT_BACKEND", "auto")
-    if backend not in BACKENDS:
-        raise ValueError(f"NPCOMPAT_BACKEND={backend!r}: expected one of {', '.join(BACKENDS)}")
     policy = os.environ.get("NPCOMPAT_DEFAULT_DTYPE", "float32")
     if policy not in ("float32", "numpy"):
         raise ValueError(f"NPCOMPAT_DEFAULT_DTYPE={policy!r}: expected float32 or numpy")
-    return Mode(backend=backend, numpy_dtypes=int(policy == "numpy"))
+    fallback = os.environ.get("NPCOMPAT_FALLBACK", "error")
+    if fallback not in FALLBACKS:
+        raise ValueError(f"NPCOMPAT_FALLBACK={fallback!r}: expected {' or '.join(FALLBACKS)}")
+    return Mode(backend=backend, numpy_dtypes=int(policy == "numpy"), fallback=fallback)
 
 
 BACKENDS = ("auto", "jax", "numpy")
+"""Placements of npcompat's own; others name a plug-in, or `auto:` and one."""
+AUTO = "auto:"
+FALLBACKS = ("error", "xla")
 _MODE: ContextVar[Mode] = ContextVar("npcompat mode")
 _process_default = [_from_environment()]
 

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.kit.devices import EngineDevice
+from npcompat._internal.backend.plugin import registry
 from npcompat._internal.core import modes
+from npcompat._internal.core.engine_array import EngineArray
 from npcompat._internal.core.graph_node import Node, PythonPullback
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import handles
+from npcompat._internal.dispatch import backends, handles, placement
 from npcompat._internal.dispatch.apply import apply
 
 _KINDS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu", "tpu": "tpu"}
@@ -28,6 +31,13 @@ class Device:
         Kind of device; `cuda` is another name of `gpu`.
     device_id : int
         Which of them.
+    backend : str, optional
+        Name of the plug-in backend whose device it is; without one it is XLA's, or the host.
+
+    Notes
+    -----
+    A device without a backend equals that of any backend: `npx.cpu()` is where an array is that
+    torch holds in the memory of the host.
 
     Examples
     --------
@@ -37,12 +47,13 @@ class Device:
     cpu(0)
     """
 
-    __slots__ = ("_entered", "index", "kind")
+    __slots__ = ("_entered", "backend", "index", "kind")
 
-    def __init__(self, device_type: str, device_id: int = 0) -> None:
+    def __init__(self, device_type: str, device_id: int = 0, backend: str | None = None) -> None:
         if device_type not in _KINDS:
             raise ValueError(f"device kind {device_type!r}: expected one of {', '.join(_KINDS)}")
         self.kind, self.index = _KINDS[device_type], int(device_id)
+        self.backend = backend
         self._entered: list[Any] = []
 
     @property
@@ -59,7 +70,7 @@ class Device:
         """The backend's own object for the device; ValueError if this process has no such
         device.
         """
-        found = xla.devices(self.kind)
+        found = self._all()
         if not 0 <= self.index < len(found):
             raise ValueError(
                 f"device {self!r} does not exist: this process has {len(found)} of kind "
@@ -67,26 +78,44 @@ class Device:
             )
         return found[self.index]
 
+    def _plugin(self) -> Any:
+        """The plug-in whose device it is: its own, or that of the running mode."""
+        if self.backend is not None:
+            return registry.get(self.backend)
+        return backends.engine_of(modes.current())
+
+    def _all(self) -> list[Any]:
+        """All devices of the kind."""
+        plugin = self._plugin()
+        if plugin is None:
+            return xla.devices(self.kind)
+        return [d for d in plugin.devices if d.kind == self.kind]
+
     def __repr__(self) -> str:
-        return f"{self.kind}({self.index})"
+        return f"{'' if self.backend is None else f'{self.backend}.'}{self.kind}({self.index})"
 
     @property
     def _name(self) -> str:
         """What is equal to the device among strings, as with NumPy's arrays: the first of a kind
         has the name of the kind.
         """
-        return self.kind if self.index == 0 else repr(self)
+        return self.kind if self.index == 0 else f"{self.kind}({self.index})"
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
             return self._name == other
-        return isinstance(other, Device) and (self.kind, self.index) == (other.kind, other.index)
+        return (
+            isinstance(other, Device)
+            and (self.kind, self.index) == (other.kind, other.index)
+            and (self.backend is None or other.backend in (None, self.backend))
+        )
 
     def __hash__(self) -> int:
         return hash(self._name)
 
     def __enter__(self) -> "Device":
-        context = modes.changed(device=self.resolve())
+        changes = {} if self.backend is None else {"backend": self.backend}
+        context = modes.changed(device=self.resolve(), **changes)
         context.__enter__()
         self._entered.append(context)
         return self
@@ -100,8 +129,9 @@ def as_device(device: Any) -> Device:
     if isinstance(device, Device):
         return device
     if isinstance(device, str):
+        backend, _, device = device.rpartition(".")
         kind, _, number = device.replace(")", "").replace("(", ":").partition(":")
-        return Device(kind, int(number or 0))
+        return Device(kind, int(number or 0), backend or None)
     raise TypeError(
         f"device: expected a Device or a name such as 'gpu(0)', got {type(device).__name__}"
     )
@@ -109,7 +139,9 @@ def as_device(device: Any) -> Device:
 
 def current_device() -> Device:
     """Where new arrays are placed."""
-    found = modes.current().device
+    found, engine = modes.current().device, backends.engine_of(modes.current())
+    if engine is not None and not placement.is_auto(modes.current()):
+        return _of_engine(engine.device(found), engine.name)
     return _described(
         xla.devices("cpu")[0]
         if found is None and modes.current().backend == "numpy"
@@ -122,8 +154,14 @@ def device_of(handle: Handle) -> Device:
     payload = handles.read(handle).payload
     if isinstance(payload, onp.ndarray):
         return Device("cpu", 0)
+    if type(payload) is EngineArray:
+        return _of_engine(backends.device_of(payload), payload.backend.name)
     found = xla.device_of(payload)
     return current_device() if found is None else _described(found)
+
+
+def _of_engine(device: Any, backend: str) -> Device:
+    return Device(device.kind, device.index, backend)
 
 
 def _described(device: Any) -> Device:
@@ -133,7 +171,15 @@ def _described(device: Any) -> Device:
 
 def _on_device(xp: Any, a: Any, *, device: Any) -> Any:
     """The values on another device."""
-    return xp.to_device(a, device.resolve())
+    target = device.resolve()
+    if isinstance(target, EngineDevice):  # a program runs on one device
+        if len(device._plugin().devices) > 1:
+            raise NotImplementedError(
+                f"to_device({device!r}) in a program of a plug-in, which runs on one device: move "
+                "the array outside of it"
+            )
+        return a
+    return xp.to_device(a, target)
 
 
 _to_device = operator("_npi_to_device", order="K", kernels={"jax": _on_device})(_on_device)
@@ -157,16 +203,33 @@ def _copied(payload: Any, device: Device) -> Any:
     """The values on a device. Programs can't move them: XLA runs each on the device of its
     operands.
     """
+    if (found := _across_backends(payload, device)) is not None:
+        return found
     target, on_xla = device.resolve(), not isinstance(payload, onp.ndarray)
     if target is xla.first_cpu() and modes.current().backend != "jax":
         return xla.to_host(payload, True) if on_xla else payload.copy()
     return xla.moved(payload, target) if on_xla else xla.asarray(payload, target)
 
 
+def _across_backends(payload: Any, device: Device) -> Any:
+    """The values on a device, if a plug-in's is one of the two; else None."""
+    plugin = device._plugin()
+    here = payload.backend if type(payload) is EngineArray else None
+    if plugin is None and here is None:
+        return None
+    if plugin is here:
+        return here.moved(payload, device.resolve())
+    array = payload if isinstance(payload, onp.ndarray) else backends.to_host(payload, True)
+    if plugin is not None:
+        return plugin.asarray(array, device.resolve())
+    if device.resolve() is xla.first_cpu() and modes.current().backend != "jax":
+        return onp.array(array)
+    return xla.asarray(array, device.resolve())
+
+
 def _move_back(value: Value) -> Any:
     """The derivative of moving an array: the gradient is moved to where the array was."""
-    device = Device("cpu") if isinstance(value.payload, onp.ndarray) else None
-    where = _described(xla.device_of(value.payload)) if device is None else device
+    where = device_of(handles.wrap(value))
 
     def pull(cotangents: Sequence[Value | None], create_graph: bool) -> Sequence[Value]:
         (given,) = cotangents

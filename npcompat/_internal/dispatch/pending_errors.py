@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.dispatch import backends
 
 _pending: list[tuple[Any, Sequence[tuple[type[Exception], str]]]] = []
 
@@ -26,7 +26,7 @@ def raise_pending() -> None:
     """Raise the first error that programs run so far have flagged."""
     while _pending:
         flags, errors = _pending.pop(0)
-        raised = onp.flatnonzero(flags if type(flags) is onp.ndarray else xla.to_host(flags))
+        raised = onp.flatnonzero(flags if type(flags) is onp.ndarray else backends.to_host(flags))
         if raised.size:
             kind, message = errors[int(raised[0])]
             raise kind(message)

@@ -11,7 +11,6 @@ from internals import roll_loops, tracing
 
 from npcompat import np, npx
 
-
 # `NPCOMPAT_TEST_BACKENDS=torch` runs the tests on plug-ins, in place of npcompat's own backends.
 BACKENDS = os.environ.get("NPCOMPAT_TEST_BACKENDS", "").split()
 

@@ -188,7 +188,8 @@ _to_device = operator("_npi_to_device", order="K", kernels={"jax": _on_device})(
 def moved(handle: Handle, device: Any) -> Any:
     """The array on the device: itself if it is there, else a copy."""
     wanted = as_device(device)
-    if device_of(handle) == wanted:
+    here = device_of(handle)
+    if here == wanted and wanted.backend in (None, here.backend):
         return handle
     value, mode = handles.read(handle), modes.current()
     if mode.trace is not None or isinstance(value.payload, xla.Unknown):

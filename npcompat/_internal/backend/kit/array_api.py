@@ -51,9 +51,9 @@ class ArrayAPIEngine:
     --------
     >>> import array_api_compat.numpy
     >>> from npcompat import backends
-    >>> engine = backends.ArrayAPIEngine(array_api_compat.numpy, "plain")
-    >>> backends.register("plain", lambda: engine)
-    >>> with npx.backend("plain"):
+    >>> engine = backends.ArrayAPIEngine(array_api_compat.numpy, "by_numpy")
+    >>> backends.register("by_numpy", lambda: engine)
+    >>> with npx.backend("by_numpy"):
     ...     x = np.array([1.0, 2.0])
     >>> np.exp(x).sum()
     np.float32(10.107338)

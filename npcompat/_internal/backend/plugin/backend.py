@@ -96,7 +96,7 @@ class Plugin:
         """Copy the values to the host, read-only; waits for them."""
 
         def read() -> onp.ndarray[Any, Any]:
-            found: onp.ndarray[Any, Any] = self.engine.to_host(payload.data, payload.dtype)
+            found = onp.asarray(self.engine.to_host(payload.data, payload.dtype))
             found.flags.writeable = False
             return found
 

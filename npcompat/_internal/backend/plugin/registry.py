@@ -42,7 +42,7 @@ def register(name: str, factory: Callable[[], Any]) -> None:
     Raises
     ------
     ValueError
-        If the name is one of npcompat's own, or no identifier.
+        If the name is one of npcompat's own, in use already, or no identifier.
 
     Examples
     --------
@@ -58,8 +58,11 @@ def register(name: str, factory: Callable[[], Any]) -> None:
         raise ValueError(f"register: expected a name that is an identifier, got {name!r}")
     if not callable(factory):
         raise TypeError(f"register: expected a factory that can be called, got {factory!r}")
+    if name in _loaded:
+        raise ValueError(
+            f"register: {name!r} is in use, and arrays and programs are its: choose another name"
+        )
     _factories[name] = factory
-    _loaded.pop(name, None)
 
 
 def _installed(group: str = GROUP) -> Mapping[str, EntryPoint]:

@@ -16,6 +16,7 @@ import ml_dtypes
 import numpy as onp
 from jax import lax
 
+from npcompat._internal.backend.equations.program import UnsupportedError
 from npcompat._internal.backend.jaxpr.compat import Primitive, ShapedArray, private
 
 Decomposition = Callable[[Any, Sequence[Any], Sequence[Any]], Callable[..., Any]]
@@ -233,7 +234,7 @@ def _reduce_precision(params: Any, ins: Any, outs: Any) -> Callable[..., Any]:
         info: Any = ml_dtypes.finfo(name)  # type: ignore[no-untyped-call]
         if wanted == (info.nexp, info.nmant):
             return lambda x: x.astype(name).astype(x.dtype)
-    raise NotImplementedError(f"reduce_precision to {wanted[0]} and {wanted[1]} bits")
+    raise UnsupportedError("reduce_precision", f"to {wanted[0]} and {wanted[1]} bits")
 
 
 def select_by_number(which: Any, *cases: Any) -> Any:

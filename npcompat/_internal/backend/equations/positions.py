@@ -13,6 +13,7 @@ import numpy as onp
 from jax import lax
 
 from npcompat._internal.backend.equations.decompositions import Decomposition, _limit, primitive
+from npcompat._internal.backend.equations.program import UnsupportedError
 
 take = primitive(
     "take",
@@ -158,7 +159,7 @@ def _scatter(kind: str) -> Decomposition:
         out = updates.shape
         body = params.get("update_jaxpr")
         if kind == "set" and body is not None and body.eqns:
-            raise NotImplementedError("scatter by a function")
+            raise UnsupportedError("scatter", "by a function")
 
         def compute(x: Any, starts: Any, new: Any) -> Any:
             if 0 in out or 0 in x.shape:

@@ -45,7 +45,8 @@ from npcompat._internal.staging import calls, runtime
 
 def connect_core() -> None:
     """Fill what rooms of the core fill; called once, before public functions are declared."""
-    registry.check(modes.current().backend, "NPCOMPAT_BACKEND")
+    backend = modes.current().backend
+    registry.check(backend, f"NPCOMPAT_BACKEND={backend!r}")
     late_bound.class_of_results = subclasses.results
     late_bound.recorder = tape.record
     late_bound.converted = calls.for_trace

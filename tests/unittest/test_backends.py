@@ -67,7 +67,7 @@ def test_an_unknown_name_in_the_environment_is_refused_at_import():
         text=True,
     )
     assert run.returncode == 1
-    assert "NPCOMPAT_BACKEND: expected one of" in run.stderr
+    assert "NPCOMPAT_BACKEND='no_such': expected one of auto, jax, numpy" in run.stderr
 
 
 @pytest.mark.parametrize("name", ["jax", "auto", "torch"])

@@ -341,16 +341,19 @@ def _beside(
     """
     if not recomputable or (type(results[0]) is onp.ndarray if results else on_host(mode)):
         return recomputable
-    device = results[0] if results else None
-    return [(handle, partial(_on_device, make, device, mode)) for handle, make in recomputable]
+    if results:  # a result itself would be held
+        send = partial(
+            backends.backend_of(results[0]).asarray, device=backends.device_of(results[0])
+        )
+    else:
+        send = partial(backends.placed, mode=mode)
+    return [(handle, partial(_on_device, make, send)) for handle, make in recomputable]
 
 
-def _on_device(make: Callable[[], Any], beside: Any, mode: modes.Mode) -> Any:
-    """Send what is made on the host to the device of a payload, or of a mode."""
+def _on_device(make: Callable[[], Any], send: Callable[[Any], Any]) -> Any:
+    """Make a value on the host, and send it where it goes."""
     with tracing.eagerly():
-        if beside is None:
-            return backends.placed(make(), mode)
-        return backends.beside(make(), beside)
+        return send(make())
 
 
 def _moves_state(mode: modes.Mode) -> bool:

@@ -5,7 +5,6 @@ of 64 bits by their bits; results are cut to their width (`TorchEngine.finished`
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
 import ml_dtypes
@@ -104,7 +103,10 @@ class TorchEngine(ArrayAPIEngine):
         return frozenset([_dtype(n) for n in names])
 
     def from_host(self, array: onp.ndarray[Any, Any], device: EngineDevice | None) -> Any:
-        """Copy a NumPy array, of any strides."""
+        """Copy a NumPy array, of any strides.
+
+        No tensor requires a gradient, so that torch records nothing.
+        """
         array = onp.array(array, order="C")
         name = array.dtype.name
         if name == "bfloat16":
@@ -175,11 +177,6 @@ class TorchEngine(ArrayAPIEngine):
             raise NotImplementedError(f"memory: torch does not tell that of {device.native}")
         free, total = torch.cuda.mem_get_info(device.native)
         return int(free), int(total)
-
-    def context(self, device: EngineDevice) -> AbstractContextManager[Any]:
-        """Return the context in which programs run: torch's own derivatives are off."""
-        found: AbstractContextManager[Any] = torch.no_grad()
-        return found
 
     def to_dlpack(self, data: Any, dtype: onp.dtype[Any]) -> Any:
         """Return what speaks DLPack over the same memory; refused for what is carried in int64."""

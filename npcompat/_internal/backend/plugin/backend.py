@@ -353,14 +353,14 @@ def avals_of(payloads: Sequence[Any]) -> list[Any]:
 
 
 def key_of(payloads: Sequence[Any]) -> tuple[Any, ...]:
-    """What programs are kept by: types of operands."""
+    """What programs are kept by: types of operands; dtypes by their numbers, which hash fast."""
     return tuple(
         [
-            (p.shape, p.dtype)
+            (p.shape, p.dtype.num)
             if type(p) is EngineArray
             else scalars.kind(p)
             if type(p) in _NUMBERS
-            else (p.shape, p.dtype)
+            else (p.shape, p.dtype.num)
             for p in payloads
         ]
     )
@@ -395,14 +395,19 @@ class _Calls:
                 p.data if type(p) is EngineArray else backend._data(p, casts.get(i), device)
                 for i, p in enumerate(payloads)
             ]
-        for i in self.donate:  # what looks into another's memory is nobody's to be written
-            if type(payloads[i]) is EngineArray and payloads[i].owner is not None:
-                given[i] = backend.engine.fresh(given[i])
+        if self.donate:
+            self._free(payloads, given)
         outs = program(*given)
-        if self.op.outputs == 1:
+        if len(types) == 1:
             shape, dtype = types[0]
             return EngineArray(outs[0], shape, dtype, backend)
         return tuple([EngineArray(o, s, d, backend) for o, (s, d) in zip(outs, types, strict=True)])
+
+    def _free(self, payloads: Sequence[Any], given: list[Any]) -> None:
+        """Copy what is given away and looks into another's memory: it is nobody's to be written."""
+        for i in self.donate:
+            if type(payloads[i]) is EngineArray and payloads[i].owner is not None:
+                given[i] = self.backend.engine.fresh(given[i])
 
     def found(self, payloads: Sequence[Any]) -> Any:
         """What is built for such operands; refused where the engine can't, and nothing else may."""

@@ -26,7 +26,8 @@ _REQUIRED = (
     "devices", "dtypes", "from_host", "to_host", "fresh", "device_of", "move", "program",
 )  # fmt: skip
 _factories: dict[str, Callable[[], Any]] = {}
-_loaded: dict[str, Plugin] = {}
+engines: dict[str, Plugin] = {}
+"""Plug-ins that were asked for in this process, by name."""
 
 
 def register(name: str, factory: Callable[[], Any]) -> None:
@@ -58,7 +59,7 @@ def register(name: str, factory: Callable[[], Any]) -> None:
         raise ValueError(f"register: expected a name that is an identifier, got {name!r}")
     if not callable(factory):
         raise TypeError(f"register: expected a factory that can be called, got {factory!r}")
-    if name in _loaded:
+    if name in engines:
         raise ValueError(
             f"register: {name!r} is in use, and arrays and programs are its: choose another name"
         )
@@ -125,9 +126,10 @@ def check(backend: str, argument: str = "backend") -> None:
     name = engine_name(backend)
     if name is None or name in SHIPPED or name in _factories or name in _installed():
         return
+    plugins = [n for n in names() if n not in modes.BACKENDS]
     raise ValueError(
-        f"{argument}: expected one of {', '.join(names())}, or auto: and one of these that is no "
-        f"backend of npcompat's own, got {backend!r}"
+        f"{argument}: expected one of {', '.join((*modes.BACKENDS, *plugins))}, or auto: and one "
+        f"of the last {len(plugins)}, got {backend!r}"
     )
 
 
@@ -153,7 +155,7 @@ def get(name: str) -> Plugin:
     BackendError
         If its engine can't be made, lacks a method, or was written for other equations.
     """
-    found = _loaded.get(name)
+    found = engines.get(name)
     if found is not None:
         return found
     check(name)
@@ -164,7 +166,7 @@ def get(name: str) -> Plugin:
             f"the backend {name!r} can't be used: its engine raised {type(error).__name__}: {error}"
         ) from error
     _check_engine(name, engine)
-    return _loaded.setdefault(name, Plugin(name, engine))
+    return engines.setdefault(name, Plugin(name, engine))
 
 
 def _check_engine(name: str, engine: Any) -> None:
@@ -188,7 +190,7 @@ def _check_engine(name: str, engine: Any) -> None:
 
 def loaded() -> list[Plugin]:
     """The plug-ins that were asked for in this process."""
-    return list(_loaded.values())
+    return list(engines.values())
 
 
 __all__ = ["check", "engine_name", "facts", "get", "loaded", "names", "register"]

@@ -13,6 +13,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from npcompat import npx
@@ -96,6 +97,47 @@ def table(found: dict[str, dict[str, str]], seconds: float) -> str:
     return "\n".join([*details, *lines])
 
 
+def page(name: str, found: dict[str, dict[str, str]]) -> str:
+    """Page about a backend for its manual, as Markdown, from what was found.
+
+    Parameters
+    ----------
+    name : str
+        Name of the backend.
+    found : dict
+        What `report` returned.
+    """
+    plugin = registry.get(name)
+    dtypes = sorted([d.name for d in plugin.engine.dtypes(plugin.devices[0])])
+    differences = getattr(plugin.engine, "known_differences", {})
+    lines = [
+        f"# The backend `{name}`",
+        "",
+        f"Written by `python -m npcompat.testing.backend {name} --page FILE`; see [backends.md](../backends.md).",
+        "",
+        f"- **dtypes**: {', '.join([f'`{d}`' for d in dtypes])}",
+        f"- **primitives taken whole**: {', '.join([f'`{c}`' for c in sorted(plugin.composites)])}",
+        f"- **views in the memory of the whole**: {', '.join(sorted(plugin._views)) or 'none'}",
+        f"- **writes in place**: {', '.join(sorted(plugin._writes)) or 'none'}",
+        "",
+        "| checks | " + " | ".join(KINDS) + " |",
+        "| --- | " + " | ".join(["---"] * len(KINDS)) + " |",
+    ]
+    for level, checks in found.items():
+        counted = counts(checks.values())
+        lines.append(f"| {level} | " + " | ".join([str(counted[k]) for k in KINDS]) + " |")
+    others = {
+        f"{check}": text
+        for checks in found.values()
+        for check, text in checks.items()
+        if text != "right"
+    }
+    lines += ["", "| what is not right | reason |", "| --- | --- |"] if others else []
+    lines += [f"| `{check}` | {text.partition('; it has')[0]} |" for check, text in others.items()]
+    lines += [f"- `{operator}` differs: {text}" for operator, text in differences.items()]
+    return "\n".join(lines) + "\n"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Check a backend as the command line says; returns the exit status.
 
@@ -112,6 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--programs", type=int, default=25, help="random programs of views and writes"
     )
     parser.add_argument("--quick", action="store_true", help="leave out operators and gradients")
+    parser.add_argument("--page", help="write a page about the backend, as Markdown, to this file")
     given = parser.parse_args(arguments)
     begun = time.perf_counter()
     try:
@@ -120,6 +163,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     seconds = time.perf_counter() - begun
+    if given.page:
+        Path(given.page).write_text(page(given.name, found), encoding="utf-8")
     if given.json:
         summary = {level: counts(checks.values()) for level, checks in found.items()}
         print(
@@ -137,4 +182,4 @@ if __name__ == "__main__":
     sys.exit(main())
 
 
-__all__ = ["main", "report"]
+__all__ = ["main", "page", "report"]

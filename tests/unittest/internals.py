@@ -10,6 +10,7 @@ from npcompat._internal.autograd import tape, whole_graph
 
 # backend
 from npcompat._internal.backend import pillow
+from npcompat._internal.backend.conformance import equations
 from npcompat._internal.backend.jax import namespace
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jax.random import threefry

@@ -288,7 +288,7 @@ def test_a_compiled_step_trains_as_on_xla():
                 return found
 
             losses[name] = [float(step(x, t)) for _ in range(4)]
-            weight = net[0].weight.data()
+            weight = next(iter(net.collect_params().values())).data()
     assert weight._value.payload.backend.name == "plain"
     onp.testing.assert_allclose(losses["plain"], losses["jax"], rtol=1e-5)
 

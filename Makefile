@@ -11,7 +11,7 @@ TESTS := tests/unittest
 QUICK := $(addprefix $(TESTS)/,test_views.py test_indexing.py test_dispatch.py test_autograd.py test_jit.py test_gluon_layers.py)
 NATIVE := $(addprefix $(TESTS)/,test_native.py test_cached_calls.py test_fast_path_safety.py test_views.py test_indexing.py)
 
-.PHONY: digits test lint types unit examples benchmarks quick full native-strict sanitize slow-path users-xla python313 slow programs coverage
+.PHONY: backends digits test lint types unit examples benchmarks quick full native-strict sanitize slow-path users-xla python313 slow programs coverage
 
 digits: $(VENV)/ready
 	$(BIN)/python examples/digits.py
@@ -37,6 +37,13 @@ examples: $(VENV)/ready
 	$(BIN)/python examples/language_model.py --epochs 1
 	$(BIN)/python examples/resnet.py --epochs 3
 	$(BIN)/python examples/transformer.py
+
+# Plug-in backends, by the kit that their authors run.
+backends: $(VENV)/ready
+	OMP_NUM_THREADS=1 $(BIN)/python -m npcompat.testing.backend array_api_strict
+	OMP_NUM_THREADS=1 $(BIN)/python -m npcompat.testing.backend torch
+	NPCOMPAT_BACKEND=torch $(BIN)/python examples/digits.py --epochs 2
+	NPCOMPAT_BACKEND=torch $(BIN)/python examples/numpy_programs.py
 
 # --- while you work: under a minute ---------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """Small NumPy programs, run with NumPy and with npcompat: the same code, the same results.
 
-python examples/numpy_programs.py [--backend jax|numpy]
+python examples/numpy_programs.py [--backend NAME]
 """
 
 import argparse
@@ -99,7 +99,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--backend", choices=("jax", "numpy"), default=None, help="where arrays are placed"
+        "--backend", default=None, help="where arrays are placed: jax, numpy, torch, ..."
     )
     backend = parser.parse_args().backend or npx.current_backend()
     failures = 0

@@ -48,6 +48,7 @@ finally:
 if TYPE_CHECKING:
     from npcompat import (
         amp,
+        backends,
         device,
         errors,
         gluon,
@@ -74,6 +75,7 @@ _old_path = old_paths.names_of(__name__)
 sys.modules["npcompat.util"] = util  # MXNet's name; makes `import npcompat.util` work
 _LATER = {
     "amp": "amp",
+    "backends": "backends",
     "device": "device",
     "errors": "errors",
     "gluon": "gluon",
@@ -94,6 +96,7 @@ __all__ = [
     "Device",
     "amp",
     "autograd",
+    "backends",
     "cpu",
     "cpu_pinned",
     "current_device",

@@ -15,6 +15,7 @@ from npcompat._internal.autograd import tape
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.numpy import runtime as host
+from npcompat._internal.backend.plugin import registry
 from npcompat._internal.compile import program
 from npcompat._internal.core import (
     dtypes,
@@ -28,6 +29,7 @@ from npcompat._internal.core import (
 from npcompat._internal.core.index_spec import FULL, INTEGER, NEWAXIS, SLICE
 from npcompat._internal.dispatch import (
     apply,
+    backends,
     borrowed_buffers,
     handles,
     late_bound,
@@ -44,6 +46,8 @@ from npcompat._internal.staging import calls, runtime
 
 def connect_core() -> None:
     """Fill in the core's part; called once, before public functions are declared."""
+    backend = modes.current().backend
+    registry.check(backend, f"NPCOMPAT_BACKEND={backend!r}")
     late_bound.class_of_results = subclasses.results
     late_bound.recorder = tape.record
     late_bound.converted = calls.for_trace
@@ -104,7 +108,7 @@ def _connect_fast_path() -> None:
         traced=program.Program,
         lens=lens.Lens,
         key_lens=host_indexing.Indexed,
-        xla_array=placement.XLA_ARRAY,
+        xla_array=backends.XLA_ARRAY,
         mode=modes.Mode,
         # the running mode
         mode_variable=modes._MODE,
@@ -124,7 +128,7 @@ def _connect_fast_path() -> None:
         donating_programs=program_cache.position(program_cache.DONATING, xla.name),
         keep=dtypes.keep,
         on_devices=dtypes.on_devices,
-        on_host=placement.on_host,
+        on_host=placement.host_or_xla,
         no_value=onp._NoValue,
         binary_op=opcode.opmap["BINARY_OP"],
         # XLA

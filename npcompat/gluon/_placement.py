@@ -44,9 +44,10 @@ def on_xla(value: Any) -> Any:
     Layers run on XLA on every device then, since compiled functions would move the value there
     anyway.
     """
-    if modes.current().backend != "auto":
+    backend = modes.current().backend
+    if not backend.startswith("auto"):
         return value
-    with modes.changed(backend="jax"):
+    with modes.changed(backend=backend.removeprefix(modes.AUTO) if backend != "auto" else "jax"):
         return moved_to_default_device(value)
 
 

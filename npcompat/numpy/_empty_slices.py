@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import as_axis, normalized_axes, operator
-from npcompat._internal.dispatch import array_like, handles
+from npcompat._internal.dispatch import array_like, backends, handles
 from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.support.errors import TracedValueError
 
@@ -30,7 +29,7 @@ def _warn(message: str) -> None:
 
 def _looked_at(a: Any) -> bool:
     """Return True if an array's values are on XLA and can be read."""
-    return type(array_like.as_value(a).payload) is xla.Array
+    return type(array_like.as_value(a).payload) in backends.ON_DEVICES
 
 
 def is_empty(a: Any) -> bool:

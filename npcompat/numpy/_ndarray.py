@@ -8,12 +8,11 @@ import numpy as onp
 from numpy._globals import _CopyMode
 
 from npcompat._internal.autograd import backward, tape
-from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Value, extra, payload_now, root_of
 from npcompat._internal.core.op import as_shape
 from npcompat._internal.core.retained_outputs import clear
-from npcompat._internal.dispatch import array_like, devices, handles, writes
+from npcompat._internal.dispatch import array_like, backends, devices, handles, writes
 from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat._internal.dispatch.memory_layout import in_c_order
 from npcompat._internal.dispatch.pending_errors import raise_pending
@@ -314,7 +313,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         if not isinstance(handles.read(root_of(self)).payload, onp.ndarray):
             payload = handles.read(self).payload
             if not isinstance(payload, onp.ndarray):
-                xla.wait(payload)
+                backends.wait(payload)
         raise_pending()
 
     # --- copies, casts, devices

@@ -25,7 +25,8 @@ from npcompat._internal.dispatch import (
     writes,
 )
 from npcompat._internal.dispatch.apply import apply
-from npcompat._internal.dispatch.placement import SCALARS, XLA_ARRAY
+from npcompat._internal.dispatch.backends import XLA_ARRAY
+from npcompat._internal.dispatch.placement import SCALARS
 from npcompat._internal.native import fast_path
 from npcompat.numpy import _arithmetic, _bits, _comparison, _floats, _products
 from npcompat.numpy._overrides import overridden

@@ -12,6 +12,7 @@ from npcompat._internal.core import modes
 from npcompat._internal.core.dtypes import default_float
 from npcompat._internal.core.handle import Handle, payload_now
 from npcompat._internal.dispatch import borrowed_buffers, handles, late_bound
+from npcompat._internal.dispatch.backends import engine_of
 from npcompat._internal.dispatch.devices import Device, Place, as_device, current_device
 from npcompat._internal.dispatch.placement import constant, new_value, on_host
 from npcompat._internal.native import fast_path
@@ -294,6 +295,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> "
         if on_host(mode):
             found = onp.from_dlpack(x, copy=copy)
             return handles.wrap(constant(found)) if copy else borrowed_buffers.over_memory(found)
+        if (engine := engine_of(mode)) is not None:
+            return handles.wrap(new_value(engine.from_dlpack(x, copy)))
         payload = xla.from_dlpack(x, copy)
         if mode.device is not None and xla.device_of(payload) != mode.device:
             if copy is False:

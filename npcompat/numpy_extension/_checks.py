@@ -7,7 +7,7 @@ import numpy as onp
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import modes
 from npcompat._internal.dispatch import handles, pending_errors
-from npcompat._internal.dispatch.placement import XLA_ARRAY
+from npcompat._internal.dispatch.backends import ON_DEVICES
 from npcompat.numpy import logical_not
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._ndarray import ndarray
@@ -24,7 +24,7 @@ def expect(holds: Any, kind: type[Exception], message: str) -> None:
     trace = modes.current().trace
     if trace is not None and xla.is_tracer(payload):
         trace.expect(payload, kind, message)
-    elif type(payload) is onp.ndarray or type(payload) is XLA_ARRAY:
+    elif type(payload) is onp.ndarray or type(payload) in ON_DEVICES:
         pending_errors.expect(payload, [(kind, message)])
 
 

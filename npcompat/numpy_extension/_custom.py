@@ -18,11 +18,11 @@ from npcompat._internal.graph import op_serialization
 from npcompat._internal.support import shared_library
 from npcompat._internal.support.errors import AutogradError, OperatorError
 from npcompat.numpy._creation import asarray
-from npcompat.numpy_extension import _custom_info
+from npcompat.numpy_extension import _custom_info, _custom_torch
 
-FUNC_TYPES = ("hybrid", "jax", "pyfunc", "pallas", "aot")
+FUNC_TYPES = ("hybrid", "jax", "pyfunc", "pallas", "aot", "torch")
 _OWN_DERIVATIVE = frozenset(("hybrid", "jax"))
-_ON_HOST = frozenset(("pyfunc", "aot"))
+_ON_HOST = frozenset(("pyfunc", "aot", "torch"))
 Types = list[tuple[Any, Any]]
 """Shape and dtype of each output; None for what is not declared."""
 
@@ -49,7 +49,9 @@ class Custom:
           outputs;
         - 'aot': a function of a compiled shared library, named ``"./lib.so:function"``, with the
           signature ``int f(int nparam, void **params, int *ndims, int64_t **shapes, const char
-          **dtypes, void *stream, void *extra)``.
+          **dtypes, void *stream, void *extra)``;
+        - 'torch': a function of PyTorch's tensors on the CPU, run as 'pyfunc' is; without `bprop`
+          its derivative is torch's own.
     bprop : callable, optional
         ``bprop(*inputs, out, dout)`` returns a tuple of one gradient (or None: zero) for each
         input; `out` and `dout` are tuples if there are several outputs. Without it, functions over
@@ -119,6 +121,10 @@ class Custom:
             else getattr(func, "__name__", type(func).__name__)
         )
         self.name: str = name or own_name
+        if func_type == "torch":
+            if bprop is None:
+                bprop = _custom_torch.pullback(self._gradient_of, func)
+            func = _custom_torch.on_arrays(func)
         self.func, self.func_type, self.bprop = func, func_type, bprop
         self._out_shape, self._out_dtype = out_shape, out_dtype
         given = _custom_info.registered(func) if reg_info is None else reg_info
@@ -133,6 +139,16 @@ class Custom:
         ] = ()  # as `Op.overwrites`; code that sets it writes the overwritten inputs itself
         if name is not None:
             op_serialization.name_custom(name, self)
+
+    def _gradient_of(self, function: Callable[..., Any], inputs: int) -> "Custom":
+        """Return the operator that computes gradients of the inputs on the host."""
+        return Custom(
+            function,
+            lambda *shapes: list(shapes[:inputs]),
+            lambda *kinds: list(kinds[:inputs]),
+            "pyfunc",
+            name=None,
+        )
 
     def __repr__(self) -> str:
         return f"<custom operator {self.name} ({self.func_type})>"

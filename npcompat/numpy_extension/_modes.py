@@ -5,13 +5,11 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.kit.devices import EngineDevice
+from npcompat._internal.backend.plugin import registry
 from npcompat._internal.core import modes
-from npcompat._internal.dispatch.devices import (
-    Device,
-    as_device,
-    current_device,
-    device_of,
-)
+from npcompat._internal.dispatch import backends
+from npcompat._internal.dispatch.devices import Device, as_device, current_device, device_of
 from npcompat._internal.dispatch.meshes import Sharding
 from npcompat._internal.dispatch.pending_errors import raise_pending
 
@@ -136,15 +134,31 @@ def use_np(func: Callable[..., Any]) -> Callable[..., Any]:
     return func
 
 
-def backend(name: str) -> AbstractContextManager[None]:
+def backend(
+    name: str, device: Any = None, fallback: str | None = None
+) -> AbstractContextManager[None]:
     """Context manager that sets the backend of new arrays.
 
     Parameters
     ----------
-    name : {'auto', 'jax', 'numpy'}
+    name : str
         `auto`, the default: the host if the device is a CPU, but XLA for compiled functions, and
-        for convolution and pooling, whose results stay there; `jax`: XLA; `numpy`: the host.
+        for convolution and pooling, whose results stay there; `jax`: XLA; `numpy`: the host; the
+        name of a plug-in, such as `torch`; `auto:torch`: the host, and torch in the place of XLA.
         Operations run on the backend of their operands.
+    device : str or Device, optional
+        Device of the backend, such as `cuda:0`; by default its first.
+    fallback : {'error', 'xla'}, optional
+        What becomes of operators that a plug-in can't execute: they raise, or XLA computes them
+        and their gradients; operands and results are carried, which `npx.audit` shows. By default
+        as around the context, where the environment variable `NPCOMPAT_FALLBACK` may say it.
+
+    Raises
+    ------
+    ValueError
+        If there is no such backend, or no such device of it.
+    BackendError
+        If a plug-in can't be used.
 
     Examples
     --------
@@ -153,9 +167,27 @@ def backend(name: str) -> AbstractContextManager[None]:
     >>> a + 1
     array([2., 2.])
     """
-    if name not in modes.BACKENDS:
-        raise ValueError(f"backend: expected one of {', '.join(modes.BACKENDS)}, got {name!r}")
-    return modes.changed(backend=name)
+    registry.check(name)
+    changes: dict[str, Any] = {"backend": name}
+    if fallback is not None:
+        if fallback not in modes.FALLBACKS:
+            raise ValueError(f"fallback: expected {' or '.join(modes.FALLBACKS)}, got {fallback!r}")
+        changes["fallback"] = fallback
+    plugin = None if name in modes.BACKENDS else backends.engine_named(name)
+    if device is not None:
+        chosen = as_device(device)
+        owner = None if plugin is None else plugin.name
+        if isinstance(chosen, Sharding) and plugin is not None:
+            raise ValueError(f"device: the backend {name!r} has no meshes, got {chosen!r}")
+        if isinstance(chosen, Device):
+            if chosen.backend not in (None, owner):
+                raise ValueError(f"device: expected one of the backend {name!r}, got {chosen!r}")
+            chosen = Device(chosen.kind, chosen.index, owner)
+        with modes.changed(backend=name):
+            changes["device"] = chosen.resolve()
+    elif plugin is not None or isinstance(modes.current().device, EngineDevice):
+        changes["device"] = None
+    return modes.changed(**changes)
 
 
 def current_backend() -> str:
@@ -163,8 +195,9 @@ def current_backend() -> str:
 
     Examples
     --------
-    >>> npx.current_backend() in ("auto", "jax", "numpy")
-    True
+    >>> with npx.backend("numpy"):
+    ...     npx.current_backend()
+    'numpy'
     """
     return modes.current().backend
 
@@ -277,7 +310,7 @@ def waitall() -> None:
     --------
     >>> npx.waitall()
     """
-    xla.wait_all()
+    backends.wait_all()
     raise_pending()
 
 

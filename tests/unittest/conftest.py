@@ -2,6 +2,7 @@
 JAX's settings as they were, and loops.
 """
 
+import os
 from contextlib import nullcontext
 
 import jax
@@ -10,15 +11,18 @@ from internals import roll_loops, tracing
 
 from npcompat import np, npx
 
+# `NPCOMPAT_TEST_BACKENDS=torch` runs the tests on plug-ins, in place of npcompat's own backends.
+BACKENDS = os.environ.get("NPCOMPAT_TEST_BACKENDS", "").split()
 
-@pytest.fixture(params=["jax", "numpy", "auto"])
+
+@pytest.fixture(params=BACKENDS or ["jax", "numpy", "auto"])
 def backend(request):
     """Run the test once for each backend."""
     with npx.backend(request.param):
         yield request.param
 
 
-@pytest.fixture(params=["numpy", "jax"])
+@pytest.fixture(params=BACKENDS or ["numpy", "jax"])
 def placed(request):
     """Run the test once with its arrays on the host and once on XLA."""
     with npx.backend(request.param):
@@ -41,6 +45,8 @@ def known_state(request):
     np.random.seed(20260101)
     npx.reset_np()
     placement = getattr(request.module, "PLACEMENT", None)
+    if BACKENDS and placement == "jax":
+        placement = BACKENDS[0]
     with npx.backend(placement) if placement else nullcontext():
         yield
     npx.reset_np()

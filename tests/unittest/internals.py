@@ -10,6 +10,7 @@ from npcompat._internal.autograd import tape, whole_graph
 
 # backend
 from npcompat._internal.backend import pillow
+from npcompat._internal.backend.conformance import equations
 from npcompat._internal.backend.jax import namespace
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jax.random import threefry
@@ -17,6 +18,7 @@ from npcompat._internal.backend.jaxpr import cpu_rewrites, ragged_rounds, roll_l
 from npcompat._internal.backend.jaxpr.cpu_convolution import FEW, FITS, MUCH, TAPS, product
 from npcompat._internal.backend.jaxpr.cpu_rewrites import MANY, OFTEN, SHORT, rewritten
 from npcompat._internal.backend.numpy import runtime as host
+from npcompat._internal.backend.plugin import registry
 from npcompat._internal.compile import jit
 from npcompat._internal.compile.capture import capture
 
@@ -26,6 +28,7 @@ from npcompat._internal.compile.trace import Trace
 
 # core
 from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.engine_array import EngineArray
 from npcompat._internal.core.fusion_groups import Step, groups
 from npcompat._internal.core.graph_node import Node
 from npcompat._internal.core.handle import BorrowedValue, Handle, Value
@@ -74,6 +77,7 @@ from npcompat._internal.support import atomic_file
 from npcompat._internal.support.call_counter import BoundedCounter
 from npcompat._internal.support.errors import (
     AutogradError,
+    BackendError,
     CompileWarning,
     DataFileError,
     DeferredInitializationError,

@@ -235,7 +235,7 @@ def test_what_is_declared_must_be_returned(kind):
         (
             {"func": abs, "func_type": "akg"},
             ValueError,
-            "func_type: expected one of hybrid, jax, pyfunc, pallas, aot, got 'akg'",
+            "func_type: expected one of hybrid, jax, pyfunc, pallas, aot, torch, got 'akg'",
         ),
         (
             {"func": "./lib.so:f"},

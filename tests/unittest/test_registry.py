@@ -8,6 +8,7 @@ layout.
 """
 
 import contextlib
+import os
 import sys
 import warnings
 import zlib
@@ -25,6 +26,7 @@ import npcompat.gluon  # declares operators, too
 from npcompat import autograd, np, npx, test_utils
 
 PLACEMENT = "jax"
+ON_DEVICE = (os.environ.get("NPCOMPAT_TEST_BACKENDS", "").split() or [PLACEMENT])[0]
 pytestmark = [  # what is said of nothing, and of nan only
     pytest.mark.filterwarnings(f"ignore:{text}:RuntimeWarning")
     for text in ("Mean of empty slice", "Degrees of freedom", "All-NaN slice")
@@ -171,7 +173,7 @@ def test_every_operator_has_cases_that_run_it(name, monkeypatch):
     called = []
     for backend in (
         "numpy",
-        "jax",
+        ON_DEVICE,
     ):  # the host compiles nothing, but writes its buffers without some operators
         for table in op.programs.of_backend(backend):
             table.clear()
@@ -328,7 +330,7 @@ def test_exceptions(name):
             except Exception as error:
                 expected = error
             assert expected is not None, f"{name}{arguments}: the oracle accepts it"
-            for backend in ("jax", "numpy"):
+            for backend in (ON_DEVICE, "numpy"):
                 with npx.backend(backend), pytest.raises(public(type(expected))):
                     flat(
                         case.call(
@@ -437,8 +439,10 @@ def checks_of(case, layouts):
 
 
 def placed_as(case):
-    """Arrays are on the host, where nothing is compiled, if the case runs there."""
-    return npx.backend("numpy" if case.on_host else "jax")
+    """Arrays are on the host, where nothing is compiled, if the case runs there; on a plug-in that
+    is tested, always.
+    """
+    return npx.backend("numpy" if case.on_host and ON_DEVICE == PLACEMENT else ON_DEVICE)
 
 
 def assert_central_differences(case, check, grads, where):

@@ -18,7 +18,7 @@ from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.graph_node import Leaf
 from npcompat._internal.core.handle import Handle, Value, extra, root_of
 from npcompat._internal.core.protocols import LensLike
-from npcompat._internal.dispatch import array_like, late_bound
+from npcompat._internal.dispatch import array_like, backends, late_bound
 from npcompat._internal.dispatch import handles as _handles
 from npcompat._internal.dispatch.memory_layout import in_c_order, lay_out, stand_in
 from npcompat._internal.dispatch.placement import new_value
@@ -109,9 +109,7 @@ class Call:
                     self.numbers[len(handles)] = i, type(leaf)
                     places.append(len(handles))
                     number = onp.asarray(leaf, onp.int64 if type(leaf) is int else None)
-                    handles.append(
-                        _handles.wrap(Value(xla.asarray(number, modes.current().device)))
-                    )
+                    handles.append(_handles.wrap(Value(backends.placed(number, modes.current()))))
                     entries.append((None, type(leaf)))
                     continue
                 places.append(None)

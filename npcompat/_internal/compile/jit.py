@@ -25,6 +25,7 @@ from npcompat._internal.core.handle import Value
 from npcompat._internal.core.tensor_type import TensorType
 from npcompat._internal.dispatch import handles as _handles
 from npcompat._internal.dispatch import late_bound
+from npcompat._internal.dispatch.backends import ON_DEVICES
 from npcompat._internal.dispatch.placement import transfer_to_xla
 from npcompat._internal.native import fast_path
 from npcompat._internal.support import gc_pause
@@ -358,7 +359,7 @@ def _stand_in(kind: TensorType) -> Any:
 
 
 def _to_xla(payload: Any, mode: modes.Mode, name: str) -> Any:
-    return payload if type(payload) is xla.Array else transfer_to_xla(payload, mode, name)
+    return payload if type(payload) in ON_DEVICES else transfer_to_xla(payload, mode, name)
 
 
 def _are_plain(args: tuple[Any, ...]) -> bool:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.compile.call_arguments import Call, Outputs, Own, Static, describe, path
@@ -22,8 +21,16 @@ from npcompat._internal.core import modes, program_lock
 from npcompat._internal.core.handle import BorrowedValue, Handle, Value, root_of
 from npcompat._internal.core.retained_outputs import RetainedOutputs, materialize
 from npcompat._internal.core.trace_notes import AT_END, COUNTED, GUARDS
-from npcompat._internal.dispatch import execution, late_bound, memory_layout, ownership, writes
+from npcompat._internal.dispatch import (
+    backends,
+    execution,
+    late_bound,
+    memory_layout,
+    ownership,
+    writes,
+)
 from npcompat._internal.dispatch import handles as _handles
+from npcompat._internal.dispatch.backends import engine_of
 from npcompat._internal.dispatch.calls import programs_on_xla
 from npcompat._internal.dispatch.memory_layout import in_c_order
 from npcompat._internal.dispatch.pending_errors import expect
@@ -46,7 +53,7 @@ def is_plain(a: Any) -> bool:
     payload = a._value.payload
     if type(payload) is onp.ndarray:
         return payload.flags.c_contiguous
-    return type(payload) is xla.Array and (
+    return type(payload) in backends.ON_DEVICES and (
         rare is None or rare.layout is None or rare.layout.flags.c_contiguous
     )
 
@@ -211,7 +218,7 @@ class Program:
             if not is_plain(a):
                 return NO_CACHED_RUN
             payload = a._value.payload
-            if type(payload) is not xla.Array:
+            if type(payload) not in backends.ON_DEVICES:
                 payload = transfer_to_xla(payload, mode, self.op.name)
             if payload.aval is not known:
                 return NO_CACHED_RUN
@@ -254,7 +261,7 @@ class Program:
         """Compile the traced program with XLA, without running it."""
         mode = modes.current()
         values = [*[h._value for h in self.reads], *[_handles.read(h) for h in call.inputs]]
-        if mode.backend == "auto":
+        if _moves_state(mode):
             _stay_on_xla(values[: len(self.reads)], mode, self.op.name)
         execution.compile_ahead(self.op, [v.payload for v in values], self.donated)
 
@@ -281,7 +288,7 @@ class Program:
         if self.state is not None:
             self.state.materialize()
         values = [h._value for h in self.reads]
-        if mode.backend == "auto":
+        if _moves_state(mode):
             _stay_on_xla(values, mode, found.op.name)
         arguments = [*map(_argument, call.inputs)]
         if sharding.several[0] and _brought_together(values, arguments) != self.layouts:
@@ -387,20 +394,32 @@ def _beside(
     """
     if not recomputable or (type(results[0]) is onp.ndarray if results else on_host(mode)):
         return recomputable
-    device = xla.device_of(results[0]) if results else None
-    if not sharding.is_layout(device):
-        return [(handle, partial(_on_xla, make, device)) for handle, make in recomputable]
-    whole = sharding.replicated(device)
+    device = backends.device_of(results[0]) if results else None
+    if sharding.is_layout(device):
+        whole = sharding.replicated(device)
+        places = [sharding.spread(handle._value.payload) or whole for handle, _ in recomputable]
+        sends = [partial(backends.XLA.asarray, device=place) for place in places]
+    elif results:  # a result itself would be held
+        sends = [partial(backends.backend_of(results[0]).asarray, device=device)] * len(
+            recomputable
+        )
+    else:
+        sends = [partial(backends.placed, mode=mode)] * len(recomputable)
     return [
-        (handle, partial(_on_xla, make, sharding.spread(handle._value.payload) or whole))
-        for handle, make in recomputable
+        (handle, partial(_on_device, make, send))
+        for (handle, make), send in zip(recomputable, sends, strict=True)
     ]
 
 
-def _on_xla(make: Callable[[], Any], device: Any) -> Any:
-    """Make a value on the host, and copy it to XLA."""
+def _on_device(make: Callable[[], Any], send: Callable[[Any], Any]) -> Any:
+    """Make a value on the host, and send it to its device."""
     with tracing.eagerly():
-        return xla.asarray(make(), device)
+        return send(make())
+
+
+def _moves_state(mode: modes.Mode) -> bool:
+    """Return True where what a compiled function reads moves to where it runs, for good."""
+    return mode.backend == "auto" or engine_of(mode) is not None
 
 
 def _argument(handle: Handle) -> Value:
@@ -419,5 +438,10 @@ def _argument(handle: Handle) -> Value:
 def _stay_on_xla(values: Sequence[Value], mode: modes.Mode, name: str) -> None:
     """Move captured arrays to XLA for good, so that calls need not transfer them."""
     for value in values:
-        if type(value) is not BorrowedValue and type(value.payload) is onp.ndarray:
+        if type(value) is BorrowedValue:
+            continue
+        if type(value.payload) is onp.ndarray:
             value.payload = transfer_to_xla(value.payload, mode, name)
+        elif type(value.payload) is backends.XLA_ARRAY and engine_of(mode) is not None:
+            array = backends.to_host(value.payload, True)
+            value.payload = transfer_to_xla(array, mode, name)

@@ -19,7 +19,7 @@ from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import REGISTRY
 from npcompat._internal.core.tensor_type import TensorType
-from npcompat._internal.dispatch import array_like, handles, late_bound, masked_array
+from npcompat._internal.dispatch import array_like, backends, handles, late_bound, masked_array
 from npcompat._internal.dispatch.execution import run
 from npcompat._internal.dispatch.placement import host_payload
 
@@ -293,7 +293,8 @@ def _apart_from_graphs(value: Value) -> bool:
     Then NumPy pads and cuts it; XLA would compile a program for each length.
     """
     return value.node is None and (
-        type(value.payload) is onp.ndarray or xla.platform_of(xla.device_of(value.payload)) == "cpu"
+        type(value.payload) is onp.ndarray
+        or xla.platform_of(backends.device_of(value.payload)) == "cpu"
     )
 
 
@@ -327,7 +328,11 @@ def _cut(array: Any, axis: int | None, count: int) -> Any:
         return array[rows].copy()
     payload = host_payload(value)[rows]
     return handles.wrap(
-        Value(payload.copy() if type(value.payload) is onp.ndarray else xla.asarray(payload))
+        Value(
+            payload.copy()
+            if type(value.payload) is onp.ndarray
+            else backends.beside(payload, value.payload)
+        )
     )
 
 

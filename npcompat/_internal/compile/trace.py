@@ -18,6 +18,7 @@ from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import compile_log, dtypes, fusion_groups, modes
+from npcompat._internal.core.engine_array import EngineArray
 from npcompat._internal.core.graph_node import Leaf
 from npcompat._internal.core.handle import Handle, Value, bump_version
 from npcompat._internal.core.op import REGISTRY, Attrs, Op
@@ -92,7 +93,7 @@ class Trace:
     def capture(self, handle: Handle, value: Value) -> Any:
         """Make the outside value of a handle an input; return the constant for it in the jaxpr."""
         with tracing.eagerly():
-            constant = tracing.distinct(on_xla(value.payload))
+            constant = tracing.distinct(_stand_in(value.payload))
         self.captured.append(handle)
         self.constants.append(constant)
         return constant
@@ -336,9 +337,18 @@ def on_xla(payload: Any) -> Any:
     if xla.is_payload(payload) or not hasattr(payload, "dtype"):
         return payload
     masked_array.refuse(payload, "to return, carry or hand on")
+    if type(payload) is EngineArray:
+        return xla.asarray(payload.backend.to_host(payload))
     if type(payload) is not onp.ndarray:
         raise SymbolError(
             f"{user_location()}: a symbol is used in a compiled function, whose arrays have "
             "values; bind its graph outside"
         )
     return xla.asarray(payload)
+
+
+def _stand_in(payload: Any) -> Any:
+    """What stands in the equations for an array that they read; of a plug-in's, only the type is."""
+    if type(payload) is EngineArray:
+        return xla.asarray(onp.zeros(payload.shape, payload.dtype))
+    return on_xla(payload)

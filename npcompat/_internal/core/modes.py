@@ -27,6 +27,7 @@ class Mode(NamedTuple):
     - `only_recording`: operations are recorded, and neither traced, observed nor checked.
     - `may_touch_host_buffers`: host buffers may be accessed without running an operator. False
       while an observer needs to see every operator (`Observer.needs_every_op`).
+    - `fallback`: the backend that computes operators which a plug-in lacks, or `error`.
     """
 
     recording: bool = False
@@ -41,19 +42,24 @@ class Mode(NamedTuple):
     checks_fp_errors: bool = False
     audit: "AuditLike | None" = None
     only_recording: bool = False
+    fallback: str = "error"
 
 
 def _from_environment() -> Mode:
     backend = os.environ.get("NPCOMPAT_BACKEND", "auto")
-    if backend not in BACKENDS:
-        raise ValueError(f"NPCOMPAT_BACKEND={backend!r}: expected one of {', '.join(BACKENDS)}")
     policy = os.environ.get("NPCOMPAT_DEFAULT_DTYPE", "float32")
     if policy not in ("float32", "numpy"):
         raise ValueError(f"NPCOMPAT_DEFAULT_DTYPE={policy!r}: expected float32 or numpy")
-    return Mode(backend=backend, numpy_dtypes=int(policy == "numpy"))
+    fallback = os.environ.get("NPCOMPAT_FALLBACK", "error")
+    if fallback not in FALLBACKS:
+        raise ValueError(f"NPCOMPAT_FALLBACK={fallback!r}: expected {' or '.join(FALLBACKS)}")
+    return Mode(backend=backend, numpy_dtypes=int(policy == "numpy"), fallback=fallback)
 
 
 BACKENDS = ("auto", "jax", "numpy")
+"""Placements of npcompat's own; others name a plug-in, or `auto:` and one."""
+AUTO = "auto:"
+FALLBACKS = ("error", "xla")
 _MODE: ContextVar[Mode] = ContextVar("npcompat mode")
 _process_default = [_from_environment()]
 

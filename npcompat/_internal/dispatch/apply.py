@@ -11,18 +11,21 @@ import numpy as onp
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.numpy import runtime as host
+from npcompat._internal.backend.plugin.registry import engines
 from npcompat._internal.core import modes
+from npcompat._internal.core.engine_array import EngineArray
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import Attrs, Op
+from npcompat._internal.core.program_cache import FORWARD
 from npcompat._internal.core.tensor_type import symbols_in
-from npcompat._internal.dispatch import late_bound
+from npcompat._internal.dispatch import handles, late_bound
 from npcompat._internal.dispatch.array_like import as_value
 from npcompat._internal.dispatch.calls import call
 from npcompat._internal.dispatch.creation import created
 from npcompat._internal.dispatch.execution import run
 from npcompat._internal.dispatch.handles import wrap_result
 from npcompat._internal.dispatch.late_bound import symbols_exist
-from npcompat._internal.dispatch.numpy_errors import explained
+from npcompat._internal.dispatch.numpy_errors import CALL_ERRORS, explained
 from npcompat._internal.dispatch.placement import SCALARS
 from npcompat._internal.native import fast_path
 
@@ -42,9 +45,46 @@ def _created(op: Op, attrs: Attrs) -> Any:
     return None if payload is None else wrap_result(op, Value(payload))
 
 
+def _on_engine(op: Op, args: Sequence[Any], attrs: Attrs) -> Any:
+    """What a program that is kept makes of arrays of one plug-in, and of small numbers; None for
+    other operands, and in modes that look at operators.
+    """
+    mode = _current_mode(_default_mode[0])
+    if not mode.is_default or op.outputs != 1 or handles.traced_now:
+        return None
+    payloads: list[Any] = []
+    engine = None
+    for a in args:
+        kind = type(a)
+        if kind is late_bound.ndarray or kind is late_bound.scalar:
+            if a._view is not None or type(a._value) is not Value:
+                return None
+            payload = a._value.payload
+            if type(payload) is not EngineArray or payload.backend is not (
+                engine := engine or payload.backend
+            ):
+                return None
+            payloads.append(payload)
+        elif kind is float or (kind is int and 0 <= a < 128):
+            payloads.append(a)
+        else:
+            return None
+    if engine is None:
+        return None
+    program = op.programs.table(FORWARD, engine.name, mode.numpy_dtypes).get(attrs)
+    if program is None:
+        return None
+    try:
+        return wrap_result(op, Value(program(*payloads)))
+    except CALL_ERRORS as error:
+        raise explained(op, payloads, attrs, error) from error
+
+
 def apply_slow_path(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
     """Apply an operator to array-likes, for any operands in any mode."""
     if not args and (made := _created(op, attrs)) is not None:
+        return made
+    if engines and args and (made := _on_engine(op, args, attrs)) is not None:
         return made
     asked = not late_bound.ordinary.issuperset(map(type, args))
     if asked and op.name in late_bound.ufuncs:

@@ -12,7 +12,7 @@ from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.op import Attrs, Op
 from npcompat._internal.core.program_cache import DONATING, FORWARD
 from npcompat._internal.core.tensor_type import symbols_in
-from npcompat._internal.dispatch import late_bound
+from npcompat._internal.dispatch import backends, late_bound
 from npcompat._internal.dispatch.late_bound import symbols_exist
 from npcompat._internal.dispatch.numpy_errors import CALL_ERRORS, explained
 from npcompat._internal.dispatch.placement import x64_scopes
@@ -48,10 +48,10 @@ def call(
         ):  # an attribute is the length of a symbol's axis: the call becomes part of a graph
             built = late_bound.build(op, payloads, attrs)
             return built.payload if op.outputs == 1 else [v.payload for v in built]
-        if backend is xla and _asks_for_host(
+        if backend is not host and _asks_for_host(
             attrs
         ):  # not cached here, since the fast path takes all programs of this table for XLA's
-            return call(op, [xla.to_host(p) for p in payloads], attrs, (), host, mode)
+            return call(op, [backends.to_host(p) for p in payloads], attrs, (), host, mode)
         program = programs[key] = backend.forward(op, attrs, donate)
     try:
         made = program(*payloads)

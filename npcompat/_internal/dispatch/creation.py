@@ -14,6 +14,7 @@ from npcompat._internal.core.op import Attrs, Op
 from npcompat._internal.core.program_cache import FORWARD
 from npcompat._internal.core.tensor_type import symbols_in
 from npcompat._internal.dispatch import late_bound
+from npcompat._internal.dispatch.backends import engine_of
 from npcompat._internal.dispatch.calls import call
 from npcompat._internal.dispatch.late_bound import symbols_exist
 from npcompat._internal.dispatch.placement import constant, on_host, x64_scopes
@@ -30,7 +31,8 @@ def created(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
     here = on_host(mode)
     if here and op.numpy_constructor is not None:
         return op.numpy_constructor(*attrs)()
-    place = host.name if here else xla.name
+    engine = None if here else engine_of(mode)
+    place = host.name if here else xla.name if engine is None else engine.name
     program = op.programs.table(FORWARD, place, mode.numpy_dtypes).get(attrs)
     if program is None:
         return None
@@ -54,10 +56,11 @@ def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
         return mode.trace.run(op, (), (), attrs, mode)
     if op.outputs == 1 and (made := created(op, attrs, mode)) is not None:
         return Value(made)
-    here = on_host(mode)
+    here, engine = on_host(mode), engine_of(mode)
     if (
         op.pattern == "elementwise"
         and not here
+        and engine is None
         and mode.device is None
         and _is_large(op.named(attrs))
     ):
@@ -75,6 +78,7 @@ def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
     if (
         op.outputs == 1
         and mode.device is None
+        and (here or engine is None)
         and _made.count((op, attrs, here, mode.numpy_dtypes)) == _REPEATED
     ):
         if here:

@@ -10,11 +10,14 @@ import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jax import sharding
+from npcompat._internal.backend.kit.devices import EngineDevice
+from npcompat._internal.backend.plugin import registry
 from npcompat._internal.core import modes
+from npcompat._internal.core.engine_array import EngineArray
 from npcompat._internal.core.graph_node import Node, PythonPullback
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import handles
+from npcompat._internal.dispatch import backends, handles, placement
 from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.dispatch.meshes import Mesh, Sharding, described, local_devices
 
@@ -30,6 +33,13 @@ class Device:
         Kind of device; `cuda` is another name of `gpu`.
     device_id : int
         Number among the devices of that kind.
+    backend : str, optional
+        Name of the plug-in backend of the device; without one it is XLA's, or the host.
+
+    Notes
+    -----
+    A device without a backend equals that of any backend: `npx.cpu()` is also the device of an
+    array that torch holds in the memory of the host.
 
     Examples
     --------
@@ -39,12 +49,13 @@ class Device:
     cpu(0)
     """
 
-    __slots__ = ("_entered", "index", "kind")
+    __slots__ = ("_entered", "backend", "index", "kind")
 
-    def __init__(self, device_type: str, device_id: int = 0) -> None:
+    def __init__(self, device_type: str, device_id: int = 0, backend: str | None = None) -> None:
         if device_type not in _KINDS:
             raise ValueError(f"device kind {device_type!r}: expected one of {', '.join(_KINDS)}")
         self.kind, self.index = _KINDS[device_type], int(device_id)
+        self.backend = backend
         self._entered: list[Any] = []
 
     @property
@@ -58,8 +69,8 @@ class Device:
         return self.index
 
     def resolve(self) -> Any:
-        """Return JAX's object for the device; raise ValueError if the process has no such one."""
-        found = xla.devices(self.kind)
+        """Return the backend's object for the device; raise ValueError if this process has none."""
+        found = self._all()
         if not 0 <= self.index < len(found):
             raise ValueError(
                 f"device {self!r} does not exist: this process has {len(found)} of kind "
@@ -69,8 +80,21 @@ class Device:
             sharding.several[0] = True
         return found[self.index]
 
+    def _plugin(self) -> Any:
+        """The plug-in whose device it is: its own, or that of the running mode."""
+        if self.backend is not None:
+            return registry.get(self.backend)
+        return backends.engine_of(modes.current())
+
+    def _all(self) -> list[Any]:
+        """All devices of the kind."""
+        plugin = self._plugin()
+        if plugin is None:
+            return xla.devices(self.kind)
+        return [d for d in plugin.devices if d.kind == self.kind]
+
     def __repr__(self) -> str:
-        return f"{self.kind}({self.index})"
+        return f"{'' if self.backend is None else f'{self.backend}.'}{self.kind}({self.index})"
 
     @property
     def _name(self) -> str:
@@ -78,18 +102,23 @@ class Device:
 
         NumPy's arrays have the device `"cpu"`, a string.
         """
-        return self.kind if self.index == 0 else repr(self)
+        return self.kind if self.index == 0 else f"{self.kind}({self.index})"
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
             return self._name == other
-        return isinstance(other, Device) and (self.kind, self.index) == (other.kind, other.index)
+        return (
+            isinstance(other, Device)
+            and (self.kind, self.index) == (other.kind, other.index)
+            and (self.backend is None or other.backend in (None, self.backend))
+        )
 
     def __hash__(self) -> int:
         return hash(self._name)
 
     def __enter__(self) -> "Device":
-        context = modes.changed(device=self.resolve())
+        changes = {} if self.backend is None else {"backend": self.backend}
+        context = modes.changed(device=self.resolve(), **changes)
         context.__enter__()
         self._entered.append(context)
         return self
@@ -115,8 +144,9 @@ def as_device(device: Any) -> Place:
         found = list(dict.fromkeys(map(as_device, device)))
         return found[0] if len(found) == 1 else Mesh(found)()
     if isinstance(device, str):
+        backend, _, device = device.rpartition(".")
         kind, _, number = device.replace(")", "").replace("(", ":").partition(":")
-        return Device(kind, int(number or 0))
+        return Device(kind, int(number or 0), backend or None)
     raise TypeError(
         "device: expected a Device, a name such as 'gpu(0)', a Mesh or a Sharding, got "
         f"{type(device).__name__}"
@@ -125,7 +155,9 @@ def as_device(device: Any) -> Place:
 
 def current_device() -> Place:
     """Return the device or layout on which new arrays are placed."""
-    found = modes.current().device
+    found, engine = modes.current().device, backends.engine_of(modes.current())
+    if engine is not None and not placement.is_auto(modes.current()):
+        return _of_engine(engine.device(found), engine.name)
     return _described(
         xla.devices("cpu")[0]
         if found is None and modes.current().backend == "numpy"
@@ -138,15 +170,21 @@ def device_of(handle: Handle) -> Place:
     payload = handles.read(handle).payload
     if isinstance(payload, onp.ndarray):
         return Device("cpu", 0)
+    if type(payload) is EngineArray:
+        return _of_engine(backends.device_of(payload), payload.backend.name)
     found = xla.device_of(payload)
     return current_device() if found is None else _described(found, payload.ndim)
 
 
 def devices_of(place: Place) -> list[Place]:
-    """Devices of this process that a place has, one for a device."""
+    """Return the devices of this process that a place has."""
     if isinstance(place, Device):
         return [place]
     return [_described(device) for device in local_devices(place)]
+
+
+def _of_engine(device: Any, backend: str) -> Device:
+    return Device(device.kind, device.index, backend)
 
 
 def _described(device: Any, ndim: int = 0) -> Place:
@@ -158,7 +196,15 @@ def _described(device: Any, ndim: int = 0) -> Place:
 
 def _on_device(xp: Any, a: Any, *, device: Any) -> Any:
     """Copy of an array on another device."""
-    return xp.to_device(a, device.resolve())
+    target = device.resolve()
+    if isinstance(target, EngineDevice):  # a program runs on one device
+        if len(device._plugin().devices) > 1:
+            raise NotImplementedError(
+                f"to_device({device!r}) in a program of a plug-in, which runs on one device: move "
+                "the array outside of it"
+            )
+        return a
+    return xp.to_device(a, target)
 
 
 _to_device = operator("_npi_to_device", order="K", kernels={"jax": _on_device})(_on_device)
@@ -171,7 +217,9 @@ def moved(handle: Handle, device: Any) -> Any:
         wanted.check(handle.shape, "an array")
     value, mode = handles.read(handle), modes.current()
     if mode.trace is None or isinstance(wanted, Device):
-        if device_of(handle) == wanted:
+        here = device_of(handle)
+        backend = getattr(wanted, "backend", None)
+        if here == wanted and backend in (None, getattr(here, "backend", None)):
             return handle
     if mode.trace is not None or isinstance(value.payload, xla.Unknown):
         return apply(_to_device, (handle,), (wanted,))
@@ -186,16 +234,33 @@ def _copied(payload: Any, device: Place) -> Any:
 
     No program can do that: XLA runs each program on the device of its operands.
     """
+    if (found := _across_backends(payload, device)) is not None:
+        return found
     target, on_xla = device.resolve(), not isinstance(payload, onp.ndarray)
     if target is xla.first_cpu() and modes.current().backend != "jax":
         return xla.to_host(payload, True) if on_xla else payload.copy()
     return xla.moved(payload, target) if on_xla else xla.asarray(payload, target)
 
 
+def _across_backends(payload: Any, device: Place) -> Any:
+    """Copy a payload to a device if either of the two is a plug-in's; else return None."""
+    plugin = device._plugin() if isinstance(device, Device) else None
+    here = payload.backend if type(payload) is EngineArray else None
+    if plugin is None and here is None:
+        return None
+    if here is not None and plugin is here:
+        return here.moved(payload, device.resolve())
+    array = payload if isinstance(payload, onp.ndarray) else backends.to_host(payload, True)
+    if plugin is not None:
+        return plugin.asarray(array, device.resolve())
+    if device.resolve() is xla.first_cpu() and modes.current().backend != "jax":
+        return onp.array(array)
+    return xla.asarray(array, device.resolve())
+
+
 def _move_back(value: Value) -> Any:
     """Return the pullback of moving an array, which moves the gradient back."""
-    device = Device("cpu") if isinstance(value.payload, onp.ndarray) else None
-    where: Place = _described(xla.device_of(value.payload)) if device is None else device
+    where = device_of(handles.wrap(value))
 
     def pull(cotangents: Sequence[Value | None], create_graph: bool) -> Sequence[Value]:
         (given,) = cotangents

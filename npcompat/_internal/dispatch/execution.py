@@ -11,16 +11,21 @@ import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.numpy import runtime as host
+from npcompat._internal.backend.plugin.backend import Plugin
 from npcompat._internal.core import modes
+from npcompat._internal.core.engine_array import EngineArray
 from npcompat._internal.core.handle import Value
 from npcompat._internal.core.op import Attrs, Op
+from npcompat._internal.core.program_cache import DONATING, FORWARD
 from npcompat._internal.dispatch import late_bound
+from npcompat._internal.dispatch.backends import XLA_ARRAY
 from npcompat._internal.dispatch.calls import call, programs_on_xla
 from npcompat._internal.dispatch.creation import _create
-from npcompat._internal.dispatch.placement import XLA_ARRAY, host_payload, place
+from npcompat._internal.dispatch.placement import host_payload, place
 
 _ALL_XLA = {XLA_ARRAY}
 _ALL_HOST = {onp.ndarray}
+_ALL_ENGINE = {EngineArray}
 
 
 def run(op: Op, values: Sequence[Value], attrs: Attrs = (), donate: Collection[int] = ()) -> Any:
@@ -94,9 +99,15 @@ def compile_ahead(op: Op, payloads: list[Any], donate: Collection[int]) -> None:
     mode = modes.current()
     if not payloads:
         return  # operators without operands run on the host
-    if (
-        _backend_of(op, payloads, (), mode) is host
-    ):  # the host has no kernels for traced functions; XLA runs them
+    backend = _backend_of(op, payloads, (), mode)
+    if type(backend) is Plugin:
+        table = op.programs.table(DONATING if donate else FORWARD, backend.name, mode.numpy_dtypes)
+        key: Any = ((), donate) if donate else ()
+        if key not in table:
+            table[key] = backend.forward(op, (), donate)
+        backend.compile_ahead(table[key], payloads)
+        return
+    if backend is host:  # the host has no kernels for traced functions; XLA runs them
         payloads, donate = (
             [xla.asarray(p) if type(p) is onp.ndarray else xla.scalar(p) for p in payloads],
             (),
@@ -113,4 +124,8 @@ def _backend_of(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> 
         return xla
     if kinds == _ALL_HOST and not op.prefers_xla:
         return host
+    if kinds == _ALL_ENGINE:
+        engine = payloads[0].backend
+        if len(payloads) == 1 or all([p.backend is engine for p in payloads]):
+            return engine
     return place(op, payloads, attrs, mode)

@@ -21,7 +21,7 @@ from npcompat._internal.core.handle import (
 from npcompat._internal.core.op import Op
 from npcompat._internal.core.protocols import TraceLike
 from npcompat._internal.core.retained_outputs import version_of
-from npcompat._internal.dispatch import late_bound, memory_layout
+from npcompat._internal.dispatch import backends, late_bound, memory_layout
 from npcompat._internal.dispatch.execution import run
 from npcompat._internal.dispatch.pending_errors import raise_pending
 from npcompat._internal.dispatch.placement import new_value
@@ -186,7 +186,7 @@ def to_host(handle: Handle) -> onp.ndarray[Any, Any]:
         return payload
     if xla.is_tracer(payload):
         raise traced_value_error()
-    array = xla.to_host(payload)
+    array = backends.to_host(payload)
     raise_pending()
     return array
 

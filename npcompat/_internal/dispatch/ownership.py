@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.retained_outputs import RetainedValue, materialize
+from npcompat._internal.dispatch import backends
 
 
 def release(values: list[Any], payloads: list[Any], given: Sequence[bool]) -> None:
@@ -36,7 +36,7 @@ def release(values: list[Any], payloads: list[Any], given: Sequence[bool]) -> No
                 _copied(
                     "held elsewhere, when a compiled function overwrites it",
                     payloads[i],
-                    xla.copied,
+                    backends.copied,
                 ),
             )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.dispatch import backends
 
 _pending: deque[tuple[Any, Sequence[tuple[type[Exception], str]]]] = deque()
 
@@ -28,7 +28,7 @@ def raise_pending() -> None:
             flags, errors = _pending.popleft()
         except IndexError:  # another thread has looked at it meanwhile
             return
-        raised = onp.flatnonzero(flags if type(flags) is onp.ndarray else xla.to_host(flags))
+        raised = onp.flatnonzero(flags if type(flags) is onp.ndarray else backends.to_host(flags))
         if raised.size:
             kind, message = errors[int(raised[0])]
             raise kind(message)

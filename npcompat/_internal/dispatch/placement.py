@@ -9,13 +9,15 @@ import numpy as onp
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.numpy import runtime as host
+from npcompat._internal.backend.plugin.backend import Plugin
 from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.engine_array import EngineArray
 from npcompat._internal.core.handle import Value
 from npcompat._internal.core.op import Attrs, Op, short_name
-from npcompat._internal.dispatch import late_bound
+from npcompat._internal.dispatch import backends, late_bound
+from npcompat._internal.dispatch.backends import ON_DEVICES, XLA_ARRAY, engine_of
 from npcompat._internal.support.errors import LeakedTracerError
 
-XLA_ARRAY = xla.Array
 SCALARS = frozenset((bool, int, float, complex))
 x64_scopes = xla.x64_scopes
 
@@ -39,7 +41,11 @@ def _chosen(op: Op, payloads: Sequence[Any], mode: modes.Mode) -> tuple[Any, boo
     for p in payloads:
         kind = type(p)
         if kind is XLA_ARRAY:
-            backend = xla
+            backend = backend if type(backend) is Plugin else xla
+        elif kind is EngineArray:
+            if type(backend) is Plugin and backend is not p.backend:
+                raise _mixed(op, backend, p.backend)
+            backend = p.backend
         elif kind is onp.ndarray:
             backend = backend or host
             only_host = only_host or not dtypes.on_devices(p.dtype)
@@ -56,8 +62,25 @@ def _chosen(op: Op, payloads: Sequence[Any], mode: modes.Mode) -> tuple[Any, boo
     if only_host:
         return host, True
     if backend is None:
-        backend = host if on_host(mode) else xla
-    return xla if op.prefers_xla and mode.backend == "auto" else backend, False
+        backend = host if on_host(mode) else engine_of(mode) or xla
+    if type(backend) is not Plugin and op.prefers_xla and is_auto(mode):
+        backend = engine_of(mode) or xla
+    elif backend is host and type(engine := engine_of(mode)) is Plugin and is_auto(mode):
+        heavy = engine.is_heavy(op, payloads)
+        backend = engine if heavy else host
+    return backend, False
+
+
+def _mixed(op: Op, one: Plugin, other: Plugin) -> TypeError:
+    return TypeError(
+        f"{short_name(op.name)}: operands are on two backends, {one.name} and {other.name}: move "
+        "one of them, as by a.to_device(b.device)"
+    )
+
+
+def is_auto(mode: modes.Mode) -> bool:
+    """Return True where small things are placed on the host, and others where they run best."""
+    return mode.backend.startswith("auto")
 
 
 def _bring(
@@ -66,9 +89,11 @@ def _bring(
     """Move payloads to a backend, in place; not all of them are there."""
     for i, p in enumerate(payloads):
         kind = type(p)
-        if kind is XLA_ARRAY:
+        if kind in ON_DEVICES:
             if only_host:
-                payloads[i] = xla.to_host(p)
+                payloads[i] = backends.to_host(p)
+            elif backend is not backends.backend_of(p):
+                payloads[i] = _sent(backends.to_host(p, True), mode, op.name, backend)
             continue
         if kind is int and not 0 <= p < 128 and op.rule is not dtypes.keep:
             payloads[i] = p = in_range(op, payloads, i, attrs)
@@ -77,7 +102,10 @@ def _bring(
             if kind in SCALARS:
                 payloads[i] = xla.scalar(p)
             else:
-                payloads[i] = transfer_to_xla(p, mode, op.name)
+                payloads[i] = _sent(p, mode, op.name, backend)
+        elif type(backend) is Plugin:
+            if kind not in SCALARS:
+                payloads[i] = _sent(p, mode, op.name, backend)
         elif not isinstance(p, onp.ndarray | int | float | complex):
             payloads[i] = onp.asarray(p)
 
@@ -112,12 +140,17 @@ def in_range(op: Op, payloads: Sequence[Any], position: int, attrs: Attrs) -> An
 
 def on_host(mode: modes.Mode) -> bool:
     """Return True if new arrays are placed on the host: under `auto`, if the device is the CPU."""
-    if mode.backend == "auto":
-        device = mode.device
+    if is_auto(mode):
+        device = mode.device if mode.backend == "auto" else None
         if device is None:
             return bool(xla.default_device().platform == "cpu")
         return bool(device is xla.first_cpu())  # the host; XLA simulates all other CPU devices
     return mode.backend == "numpy"
+
+
+def host_or_xla(mode: modes.Mode) -> bool | None:
+    """Return True if new arrays are placed on the host, False if on XLA, None if on a plug-in."""
+    return None if engine_of(mode) is not None else on_host(mode)
 
 
 def constant(array: onp.ndarray[Any, Any]) -> Value:
@@ -130,7 +163,7 @@ def constant(array: onp.ndarray[Any, Any]) -> Value:
     stays = (
         goes and array.size <= MOST_KNOWN if mode.trace is not None else on_host(mode) or not goes
     )
-    return new_value(array if stays else xla.asarray(array, mode.device))
+    return new_value(array if stays else backends.placed(array, mode))
 
 
 MOST_KNOWN = 4096
@@ -149,21 +182,26 @@ def value_on_same_device(payload: Any, array: onp.ndarray[Any, Any]) -> Value:
     if type(payload) is onp.ndarray:
         return new_value(array)
     return (
-        new_value(xla.asarray(array, xla.device_of(payload)))
-        if type(payload) is XLA_ARRAY
+        new_value(backends.beside(array, payload))
+        if type(payload) in ON_DEVICES
         else constant(array)
     )
 
 
 def transfer_to_xla(array: onp.ndarray[Any, Any], mode: modes.Mode, name: str) -> Any:
-    """Copy a host array to XLA as an operand of the operator `name`, and report it to the audit."""
+    """Copy a host array to XLA, or to the mode's plug-in, as an operand of the operator `name`."""
+    return _sent(array, mode, name, engine_of(mode) or xla)
+
+
+def _sent(array: onp.ndarray[Any, Any], mode: modes.Mode, name: str, backend: Any) -> Any:
+    """Copy a host array to a backend, and report the transfer to the audit."""
     if mode.audit is None:
-        return xla.asarray(array, mode.device)
+        return backend.asarray(array, mode.device)
     return mode.audit.record_event(
         "transfer",
         f"operand of {short_name(name)}",
         array,
-        partial(xla.asarray, array, mode.device),
+        partial(backend.asarray, array, mode.device),
         on_host(mode),
     )
 
@@ -179,14 +217,15 @@ def moved_to_default_device(value: Value) -> Value:
         return (
             value
             if type(payload) is onp.ndarray
-            else Value(xla.to_host(payload, True), value.node, value.index)
+            else Value(backends.to_host(payload, True), value.node, value.index)
         )
-    if type(payload) is onp.ndarray:
-        return Value(xla.asarray(payload, mode.device), value.node, value.index)
+    if backends.backend_of(payload) is not (engine_of(mode) or xla):
+        array = payload if type(payload) is onp.ndarray else backends.to_host(payload, True)
+        return Value(backends.placed(array, mode), value.node, value.index)
     return (
         value
         if mode.device is None
-        else Value(xla.moved(payload, mode.device), value.node, value.index)
+        else Value(backends.moved(payload, mode.device), value.node, value.index)
     )
 
 
@@ -203,5 +242,5 @@ def host_payload(value: Value) -> Any:
     return (
         payload
         if type(payload) is onp.ndarray or type(payload) in SCALARS
-        else xla.to_host(payload, True)
+        else backends.to_host(payload, True)
     )

@@ -13,6 +13,7 @@ from npcompat._internal.core.handle import BorrowedValue, Handle, Value, bump_ve
 from npcompat._internal.core.op import Attrs, Op
 from npcompat._internal.dispatch import late_bound, memory_layout
 from npcompat._internal.dispatch.apply import _current_mode, _default_mode
+from npcompat._internal.dispatch.backends import ON_DEVICES, XLA_ARRAY
 from npcompat._internal.dispatch.execution import run
 from npcompat._internal.dispatch.handles import current_array, lens_operand, read
 from npcompat._internal.dispatch.ownership import (
@@ -21,7 +22,7 @@ from npcompat._internal.dispatch.ownership import (
     _may_overwrite,
     _unshared,
 )
-from npcompat._internal.dispatch.placement import XLA_ARRAY, host_payload, new_value
+from npcompat._internal.dispatch.placement import host_payload, new_value
 from npcompat._internal.support.errors import SymbolError
 from npcompat._internal.support.interrupts import uninterrupted
 
@@ -160,14 +161,14 @@ def update(handle: Handle, op: Op, operands: Sequence[Value], attrs: Attrs = ())
         if (
             handle._view is None
             and _may_overwrite(handle, operands)
-            and type(handle._value.payload) is XLA_ARRAY
+            and type(handle._value.payload) in ON_DEVICES
         ):
             with uninterrupted:
                 _replace(handle, run(op, [handle._value, *operands], attrs, _FIRST))
             return
         whole = read(handle)
         audit = modes.current().audit
-        if audit is None or handle._view is not None or type(whole.payload) is not XLA_ARRAY:
+        if audit is None or handle._view is not None or type(whole.payload) not in ON_DEVICES:
             _replace(handle, run(op, [whole, *operands], attrs))
         else:
             why = "held elsewhere, or recorded, when a part of it is written"

@@ -12,7 +12,7 @@ from npcompat._internal.core.handle import Handle, Value, payload_now, root_of
 from npcompat._internal.core.index_spec import FULL, indexed_shape
 from npcompat._internal.dispatch import handles, writes
 from npcompat._internal.dispatch.apply import apply
-from npcompat._internal.dispatch.placement import XLA_ARRAY
+from npcompat._internal.dispatch.backends import ON_DEVICES
 from npcompat._internal.indexing import advanced, host, lens
 from npcompat._internal.indexing.assigned_value import fitted
 from npcompat._internal.indexing.basic import ELEMENT, basic, element
@@ -59,7 +59,7 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
     mode = modes.current()
     if (
         mode.may_touch_host_buffers
-        and type(payload_now(root_of(handle)._value)) is not XLA_ARRAY
+        and type(payload_now(root_of(handle)._value)) not in ON_DEVICES
         and host.put(handle, key, new, mode.is_default)
     ):
         return

@@ -14,8 +14,9 @@ from npcompat._internal.backend.jax import sharding
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle, Value, View, extra, payload_now, root_of
 from npcompat._internal.dispatch import array_like, handles, late_bound, writes
+from npcompat._internal.dispatch.backends import XLA_ARRAY
 from npcompat._internal.dispatch.pending_errors import raise_pending
-from npcompat._internal.dispatch.placement import SCALARS, XLA_ARRAY, host_payload
+from npcompat._internal.dispatch.placement import SCALARS, host_payload
 from npcompat._internal.dispatch.subclasses import inherit
 from npcompat._internal.indexing import lens
 from npcompat._internal.indexing.basic import basic, element

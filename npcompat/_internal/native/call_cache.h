@@ -214,7 +214,7 @@ place_of(PyObject *mode)
             Py_DECREF(chosen);
             return -1;
         }
-        known = host == Py_True ? ON_HOST : ON_XLA;
+        known = host == Py_True ? ON_HOST : host == Py_False ? ON_XLA : -1;
         Py_DECREF(host);
         Py_XSETREF(known_mode, Py_NewRef(mode));
         Py_XSETREF(known_device, Py_NewRef(chosen));

@@ -18,6 +18,7 @@ from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jax.monitoring import Spans, on_compile
 from npcompat._internal.core import modes
 from npcompat._internal.core.compile_log import FIRST, Compilation, type_name
+from npcompat._internal.core.engine_array import EngineArray
 from npcompat._internal.core.handle import Value
 from npcompat._internal.core.observer import Observer, Run
 from npcompat._internal.core.op import Attrs, Op, short_name
@@ -137,7 +138,7 @@ class Audit(Observer):
     def record_xla_fallback(self, name: str, operands: Sequence[Any], make: Callable[[], _T]) -> _T:
         """Run an operator on XLA that has no kernel on the host, and record it as a fallback."""
         place = _Place()
-        arrays = [a for a in operands if isinstance(a, onp.ndarray)]
+        arrays = [a for a in operands if isinstance(a, onp.ndarray | EngineArray)]
         event = Event(
             "fallback", f"{short_name(name)} is computed by XLA", place.call, place.location
         )
@@ -270,7 +271,9 @@ def _makes_arrays(entry: Compilation) -> bool:
 
 def _is_array(payload: Any) -> bool:
     """Return True if a payload has enough elements for a cast to cost something."""
-    return (isinstance(payload, onp.ndarray) or xla.is_payload(payload)) and payload.size > 1
+    return (
+        isinstance(payload, onp.ndarray | EngineArray) or xla.is_payload(payload)
+    ) and payload.size > 1
 
 
 def _nbytes(array: Any) -> int:

@@ -24,6 +24,7 @@ from npcompat._internal.core.compile_log import type_name
 from npcompat._internal.core.handle import Value
 from npcompat._internal.core.observer import Observer, Run
 from npcompat._internal.core.op import Attrs, Op, short_name
+from npcompat._internal.dispatch import backends
 from npcompat._internal.support import atomic_file
 from npcompat._internal.support.errors import user_call
 from npcompat._internal.support.text_table import amount, duration, table
@@ -104,14 +105,14 @@ class Profile(Observer):
         result = run()
         made = payloads(result)
         for payload in made:
-            if type(payload) is xla.Array:
+            if type(payload) in backends.ON_DEVICES:
                 payload.block_until_ready()
         end = time.time() - self._begin
         compiling = sum(
             [max(0.0, stop - max(begin, start)) for _, begin, stop in self.compilations[known:]]
         )
         size = self._memory.changed(arrays, made)
-        where = "xla" if any([type(p) is xla.Array for p in (*arrays, *made)]) else "host"
+        where = "xla" if any([type(p) in backends.ON_DEVICES for p in (*arrays, *made)]) else "host"
         types = tuple(map(type_name, arrays))
         location, codes = user_call()
         seconds = max(end - start - compiling, 0.0)
@@ -225,7 +226,7 @@ class _Memory:
             r
             for r in results
             if id(r) not in self._held
-            and (type(r) is xla.Array or not isinstance(r.base, onp.ndarray))
+            and (type(r) in backends.ON_DEVICES or not isinstance(r.base, onp.ndarray))
         ]
         for result in made:
             key = id(result)
@@ -237,7 +238,7 @@ class _Memory:
         self.live -= self._held.pop(key, (None, 0))[1]
 
 
-_ARRAYS = (onp.ndarray, xla.Array)
+_ARRAYS = (onp.ndarray, *backends.ON_DEVICES)
 
 
 def _payloads(result: Any) -> list[Any]:

@@ -17,6 +17,7 @@ from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Value
 from npcompat._internal.core.op import Attrs, Op
 from npcompat._internal.core.program_cache import FORWARD
+from npcompat._internal.dispatch import backends
 from npcompat._internal.native import fast_path
 from npcompat._internal.support.call_counter import BoundedCounter
 
@@ -99,5 +100,5 @@ def _lengthened(
 
 def beginning(sample: Value, size: tuple[int, ...]) -> Value:
     """Return a copy of the prefix of a sample in this shape, without a reference to the rest."""
-    drawn = xla.to_host(sample.payload)
+    drawn = backends.to_host(sample.payload)
     return Value(drawn[: math.prod(size)].reshape((*size, *drawn.shape[1:])).copy())

@@ -25,7 +25,10 @@ def _folders(packages: Iterable[str]) -> Iterator[str]:
 _PACKAGE = str(Path(__file__).parents[2]) + os.sep
 # Prefixes of the files of libraries below npcompat, by where they are installed: a user's folder
 # may be named jax, too.
-_NAMES = ("jax", "jaxlib", "numpy", "optax", "ml_dtypes", "absl", "chex", "etils", "opt_einsum")
+_NAMES = (
+    "jax", "jaxlib", "numpy", "optax", "ml_dtypes", "absl", "chex", "etils", "opt_einsum",
+    "array_api_compat", "torch",
+)  # fmt: skip
 _LIBRARIES = (*_folders(_NAMES), contextlib.__file__, functools.__file__, "<frozen ")
 _STDLIB = os.path.dirname(contextlib.__file__) + os.sep
 _SITE = os.sep + "site-packages" + os.sep
@@ -97,8 +100,12 @@ class AuditError(RuntimeError):
     """Error for a hidden cost inside `npx.audit(strict=True)`."""
 
 
+class BackendError(RuntimeError):
+    """Error for a plug-in backend that can't be made, or was written for other equations."""
+
+
 PUBLIC = (
-    AddressNotImplementedError, AuditError, AutogradError, CompileWarning, DataFileError,
+    AddressNotImplementedError, AuditError, AutogradError, BackendError, CompileWarning, DataFileError,
     DeferredInitializationError, DefinitionError, InferenceError, LeakedTracerError, OperatorError,
     ParameterFileError, RemoteValuesError, SymbolError, TracedValueError,
 )  # fmt: skip

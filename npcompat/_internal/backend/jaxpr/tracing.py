@@ -23,11 +23,12 @@ from npcompat._internal.backend.jaxpr.compat import (
 from npcompat._internal.backend.jaxpr.primitives import CALLS, called
 from npcompat._internal.backend.jaxpr.roll_loops import rolled
 from npcompat._internal.core.dtypes import check_dtype
+from npcompat._internal.core.engine_array import EngineArray
 
 
 def abstract(payload: Any) -> jax.ShapeDtypeStruct:
     """Return the abstract value of a payload, an argument of a trace."""
-    if isinstance(payload, onp.ndarray | jax.ShapeDtypeStruct):
+    if isinstance(payload, onp.ndarray | jax.ShapeDtypeStruct | EngineArray):
         check_dtype(onp.dtype(payload.dtype))
         return jax.ShapeDtypeStruct(payload.shape, payload.dtype)
     aval = jax.typeof(payload)

@@ -1,0 +1,1 @@
+"""Equations in corners, with what XLA makes of them, for the conformance kit."""

@@ -1,0 +1,1 @@
+"""Plug-in backends: engines found by name, and made backends of the core."""

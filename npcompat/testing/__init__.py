@@ -1,0 +1,1 @@
+"""Tools for those who test what plugs into npcompat."""

@@ -1,0 +1,391 @@
+"""Backends that plug in: names, engines, what is refused, and what moves between backends."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import ClassVar
+
+import array_api_compat.numpy as xp
+import numpy as onp
+import pytest
+from internals import BackendError, EngineArray, registry
+
+from npcompat import autograd, backends, gluon, np, npx
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "backends.md").read_text()
+
+
+class Plain(backends.ArrayAPIEngine):
+    """An engine over NumPy's arrays, with the standard's functions."""
+
+    def __init__(self):
+        super().__init__(xp, "plain")
+
+
+class Small(Plain):
+    """The same without some primitives."""
+
+    rules: ClassVar = {k: v for k, v in Plain.rules.items() if k not in ("svd", "tanh", "take")}
+
+
+backends.register("plain", Plain)
+backends.register("other", Plain)
+backends.register("small", Small)
+
+
+def arrays(name, *values):
+    with npx.backend(name):
+        return [np.array(v) for v in values]
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+def test_names_list_what_there_is_and_import_nothing():
+    assert {"auto", "jax", "numpy", "torch", "cupy", "array_api_strict", "plain"} <= set(
+        backends.names()
+    )
+    assert "cupy" not in sys.modules
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(ValueError, match=r"backend: expected one of .*numpy.*plain.*got 'no_such'"):
+        npx.backend("no_such")
+    with pytest.raises(ValueError, match="got 'auto:no_such'"):
+        npx.backend("auto:no_such")
+
+
+def test_an_unknown_name_in_the_environment_is_refused_at_import():
+    run = subprocess.run(
+        [sys.executable, "-c", "import npcompat"],
+        env={**os.environ, "NPCOMPAT_BACKEND": "no_such"},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 1
+    assert "NPCOMPAT_BACKEND='no_such': expected one of auto, jax, numpy" in run.stderr
+
+
+@pytest.mark.parametrize("name", ["jax", "auto", "torch"])
+def test_own_names_can_not_be_registered(name):
+    with pytest.raises(ValueError, match="a backend of npcompat's own"):
+        backends.register(name, Plain)
+
+
+def test_a_name_is_an_identifier_and_a_factory_is_called():
+    with pytest.raises(ValueError, match="an identifier, got 'a b'"):
+        backends.register("a b", Plain)
+    npx.backend("plain")
+    with pytest.raises(ValueError, match="'plain' is in use"):
+        backends.register("plain", Small)
+    with pytest.raises(TypeError, match="a factory that can be called"):
+        backends.register("fine", 3)
+
+
+# --- engines that can't be used -------------------------------------------------------------------
+
+
+def test_an_engine_with_another_vocabulary_is_refused():
+    class Old(Plain):
+        vocabulary = 0
+
+    class New(Plain):
+        vocabulary = 99
+
+    backends.register("old", Old)
+    with pytest.raises(BackendError, match="version 0 of the equations.*upgrade the package"):
+        npx.backend("old")
+    backends.register("new", New)
+    with pytest.raises(BackendError, match="upgrade npcompat"):
+        npx.backend("new")
+
+
+def test_a_factory_that_raises_is_told():
+    def broken():
+        raise OSError("no driver")
+
+    backends.register("broken", broken)
+    with pytest.raises(BackendError, match="'broken' can't be used: .* OSError: no driver"):
+        npx.backend("broken")
+
+
+def test_an_engine_without_a_method_is_told_which():
+    backends.register("empty", dict)
+    with pytest.raises(BackendError, match="lacks devices, dtypes, from_host"):
+        npx.backend("empty")
+
+
+def test_a_device_that_it_has_not():
+    with pytest.raises(ValueError, match=r"device plain.gpu\(0\) does not exist"):
+        npx.backend("plain", device="gpu:0")
+
+
+def test_a_fallback_that_is_none():
+    with pytest.raises(ValueError, match="fallback: expected error or xla, got 'host'"):
+        npx.backend("plain", fallback="host")
+
+
+# --- arrays ---------------------------------------------------------------------------------------
+
+
+def test_arrays_are_the_engines_and_know_their_device():
+    (x,) = arrays("plain", [1.0, 2.0])
+    assert type(x._value.payload) is EngineArray
+    assert repr(x.device) == "plain.cpu(0)"
+    assert x.device == npx.cpu()
+    assert (x + x)._value.payload.backend.name == "plain"
+
+
+def test_a_dtype_that_it_has_not():
+    with (
+        npx.backend("plain"),
+        pytest.raises(TypeError, match="plain backend has no dtype bfloat16"),
+    ):
+        np.ones(2, "bfloat16")
+    (x,) = arrays("plain", [1.0, 2.0])
+    with pytest.raises(TypeError, match="no dtype bfloat16"):
+        x.astype("bfloat16")
+
+
+def test_objects_and_dates_stay_on_the_host():
+    with npx.backend("plain"):
+        x = np.array(["a", "b"])
+    assert type(x._value.payload) is onp.ndarray
+
+
+def test_operands_of_two_plugins_are_refused():
+    (x,), (y,) = arrays("plain", [1.0]), arrays("other", [2.0])
+    with pytest.raises(TypeError, match="operands are on two backends, plain and other"):
+        x + y
+
+
+@pytest.mark.parametrize("name", ["numpy", "jax"])
+def test_operands_of_the_host_and_of_xla_move(name):
+    (x,), (y,) = arrays("plain", [1.0, 2.0]), arrays(name, [3.0, 4.0])
+    for found in (x + y, y + x):
+        assert found._value.payload.backend.name == "plain"
+        onp.testing.assert_array_equal(found.asnumpy(), [4.0, 6.0])
+    with npx.audit("transfer") as events:
+        x + y
+    assert [e.kind for e in events] == ["transfer"] * (1 + (name == "jax"))
+
+
+def test_arrays_move_between_backends_and_gradients_move_back():
+    (x,) = arrays("numpy", [1.0, 2.0])
+    x.attach_grad()
+    with autograd.record():
+        y = x.to_device("plain.cpu(0)")
+        z = (y * y).sum()
+    z.backward()
+    assert y._value.payload.backend.name == "plain"
+    onp.testing.assert_array_equal(x.grad.asnumpy(), [2.0, 4.0])
+
+
+def test_auto_places_small_things_on_the_host_and_compiled_ones_on_the_engine():
+    with npx.backend("auto:plain"):
+        x = np.array([1.0, 2.0])
+        assert type(x._value.payload) is onp.ndarray
+        assert type((x + 1)._value.payload) is onp.ndarray
+        y = npx.jit(lambda v: v * 2)(x)
+    assert y._value.payload.backend.name == "plain"
+
+
+def test_views_and_writes_are_numpys():
+    (x,) = arrays("plain", onp.arange(12.0).reshape(3, 4))
+    expected = onp.arange(12.0).reshape(3, 4)
+    view, theirs = x.T[1:, ::-1], expected.T[1:, ::-1]
+    x[1] = 7
+    expected[1] = 7
+    view[0] = -1
+    theirs[0] = -1
+    x[x > 8] = 0
+    expected[expected > 8] = 0
+    onp.testing.assert_array_equal(x.asnumpy(), expected)
+    onp.testing.assert_array_equal(view.asnumpy(), theirs)
+
+
+def test_random_numbers_are_those_of_other_backends():
+    drawn = []
+    for name in ("numpy", "plain"):
+        with npx.backend(name):
+            np.random.seed(3)
+            drawn.append(np.random.normal(size=5).asnumpy())
+    onp.testing.assert_allclose(*drawn, rtol=1e-6)
+
+
+# --- programs that can't be built -----------------------------------------------------------------
+
+REFUSED = "tanh: the small backend has no primitive 'tanh'; call it on arrays of another backend"
+
+
+def test_what_can_not_be_built_is_refused_eagerly_recorded_and_compiled():
+    (x,) = arrays("small", [0.5, 1.0])
+    with pytest.raises(NotImplementedError, match=REFUSED):
+        np.tanh(x)
+    x.attach_grad()
+    with autograd.record(), pytest.raises(NotImplementedError, match=REFUSED):
+        np.tanh(x)
+    ran = []
+
+    def whole(v):
+        ran.append(1)
+        return np.tanh(v * 2)
+
+    with pytest.raises(NotImplementedError, match="the small backend has no primitive 'tanh'"):
+        npx.jit(whole)(x)
+    assert x.asnumpy().tolist() == [0.5, 1.0]
+    with pytest.raises(NotImplementedError, match=REFUSED):  # remembered, and still refused
+        np.tanh(x)
+
+
+def test_fallback_computes_and_differentiates_on_xla():
+    fell = registry.get("small").fell_back
+    fell.clear()
+    with npx.backend("small", fallback="xla"):
+        x = np.array([0.5, 1.0])
+        x.attach_grad()
+        with npx.audit("fallback") as events, autograd.record():
+            y = np.tanh(x).sum()
+        y.backward()
+    assert ["tanh is computed by XLA" in e.what for e in events] == [True]
+    assert events[0].location.startswith(__file__)
+    onp.testing.assert_allclose(x.grad.asnumpy(), 1 - onp.tanh([0.5, 1.0]) ** 2, rtol=1e-6)
+    assert fell["_npi_tanh"] == 1 and fell["_npi_tanh_pullback"] == 1
+
+
+def test_a_strict_audit_refuses_a_fallback():
+    with npx.backend("small", fallback="xla"):
+        x = np.array([0.5])
+        with pytest.raises(Exception, match="fallback in tanh"), npx.audit("fallback", strict=True):
+            np.tanh(x)
+
+
+# --- compiled functions, blocks, files ------------------------------------------------------------
+
+
+def test_a_compiled_step_trains_as_on_xla():
+    losses = {}
+    for name in ("jax", "plain"):
+        with npx.backend(name):
+            np.random.seed(1)
+            net = gluon.nn.HybridSequential()
+            net.add(gluon.nn.Dense(5, activation="relu"), gluon.nn.Dense(2))
+            net.initialize()
+            trainer = gluon.Trainer(net.collect_params(), "adam")
+            loss = gluon.loss.SoftmaxCrossEntropyLoss()
+            x, t = np.array(onp.eye(4, dtype="float32")), np.array([0, 1, 0, 1])
+
+            @npx.jit
+            def step(x, t, net=net, loss=loss, trainer=trainer):
+                with autograd.record():
+                    found = loss(net(x), t).mean()
+                found.backward()
+                trainer.step(1)
+                return found
+
+            losses[name] = [float(step(x, t)) for _ in range(4)]
+            weight = next(iter(net.collect_params().values())).data()
+    assert weight._value.payload.backend.name == "plain"
+    onp.testing.assert_allclose(losses["plain"], losses["jax"], rtol=1e-5)
+
+
+def test_parameters_saved_on_one_backend_are_loaded_on_another(tmp_path):
+    file = str(tmp_path / "net.params")
+    with npx.backend("jax"):
+        net = gluon.nn.Dense(3, in_units=2)
+        net.initialize()
+        net.save_parameters(file)
+        expected = net.weight.data().asnumpy()
+    with npx.backend("plain"):
+        again = gluon.nn.Dense(3, in_units=2)
+        again.load_parameters(file)
+        found = again.weight.data()
+        again.save_parameters(file)
+    assert found._value.payload.backend.name == "plain"
+    onp.testing.assert_array_equal(found.asnumpy(), expected)
+    net.load_parameters(file)
+    onp.testing.assert_array_equal(net.weight.data().asnumpy(), expected)
+
+
+def test_one_compiled_function_runs_on_two_backends():
+    double = npx.jit(lambda v: v * 2)
+    for name in ("plain", "jax", "other", "plain"):
+        (x,) = arrays(name, [1.0, 2.0])
+        assert double(x).asnumpy().tolist() == [2.0, 4.0]
+        assert double(x).asnumpy().tolist() == [2.0, 4.0]
+
+
+def test_jax_plugins_below_xla_are_named_by_jax():
+    run = subprocess.run(
+        [sys.executable, "-c", "from npcompat import np, npx; print(np.ones(2).device)"],
+        env={**os.environ, "JAX_PLATFORMS": "cpu", "NPCOMPAT_BACKEND": "jax"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.strip() == "cpu(0)"
+
+
+# --- an engine written by the page ----------------------------------------------------------------
+
+
+def example():
+    """The engine of docs/backends.md."""
+    return re.search(r"```python\n(import array_api_compat.*?)```", PAGE, re.DOTALL).group(1)
+
+
+def test_the_example_engine_is_short_and_runs():
+    source = example()
+    assert len(source.splitlines()) <= 65
+    scope = {}
+    exec(source, scope)
+    backends.register("crate", scope["CrateEngine"])
+    with npx.backend("crate"):
+        x = np.array([[0.5, -0.2], [0.1, 0.3]])
+        x.attach_grad()
+        with autograd.record():
+            y = np.tanh(x @ x).sum()
+        y.backward()
+    with npx.backend("numpy"):
+        a = np.array([[0.5, -0.2], [0.1, 0.3]])
+        a.attach_grad()
+        with autograd.record():
+            b = np.tanh(a @ a).sum()
+        b.backward()
+    onp.testing.assert_allclose(x.grad.asnumpy(), a.grad.asnumpy(), rtol=1e-5, atol=1e-7)
+
+
+def test_a_package_outside_the_tree_passes_the_kit(tmp_path):
+    (tmp_path / "crate_backend.py").write_text(example())
+    (tmp_path / "crate_facts.py").write_text("FACTS = {'memory': 'numpy'}\n")
+    info = tmp_path / "crate_backend-0.1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: crate-backend\nVersion: 0.1\n")
+    (info / "entry_points.txt").write_text(
+        "[npcompat.backends]\ncrate = crate_backend:CrateEngine\n"
+        "[npcompat.backend_facts]\ncrate = crate_facts:FACTS\n"
+    )
+    path = os.pathsep.join([str(ROOT), str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    env = {**os.environ, "PYTHONPATH": path}
+    listing = (
+        "from npcompat import backends; import sys; assert 'crate' in backends.names();"
+        "assert backends.facts('crate') == {'memory': 'numpy'}; assert 'crate_backend' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", listing], env=env, check=True)
+    run = subprocess.run(
+        [
+            sys.executable, "-m", "npcompat.testing.backend", "crate", "--quick", "--json",
+            "--programs", "5",
+        ],
+        env=env,
+        capture_output=True,
+        text=True,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout + run.stderr
+    found = json.loads(run.stdout)
+    assert found["counts"]["equations"] == {"right": 118, "missing": 0, "wrong": 0, "raised": 0}
+    assert found["counts"]["memory"]["right"] == 5

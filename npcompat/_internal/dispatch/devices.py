@@ -248,8 +248,8 @@ def _across_backends(payload: Any, device: Place) -> Any:
     here = payload.backend if type(payload) is EngineArray else None
     if plugin is None and here is None:
         return None
-    if here is not None and plugin is here:
-        return here.moved(payload, device.resolve())
+    if plugin is not None and plugin is here:
+        return plugin.moved(payload, device.resolve())
     array = payload if isinstance(payload, onp.ndarray) else backends.to_host(payload, True)
     if plugin is not None:
         return plugin.asarray(array, device.resolve())

@@ -16,6 +16,7 @@ from npcompat._internal.support.errors import (
     LeakedTracerError,
     OperatorError,
     ParameterFileError,
+    PrecisionWarning,
     SymbolError,
     TracedValueError,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "LeakedTracerError",
     "OperatorError",
     "ParameterFileError",
+    "PrecisionWarning",
     "SymbolError",
     "TracedValueError",
 ]

@@ -13,7 +13,7 @@ enum {
     DO(slow_path) DO(read) DO(raise_failed) DO(on_devices) DO(xla_scalar) DO(x64_scopes) DO(exit_x64_scope) DO(keep) DO(clock) DO(call_errors)     \
     DO(no_value) DO(numpy_function) DO(node) DO(later) DO(sequence) DO(config) DO(on_host) DO(lens) DO(index_get) DO(index_put)          \
     DO(index_look) DO(whole_axis) DO(no_axis) DO(new_axis) DO(slice_kind) DO(first) DO(updating) DO(state) DO(traced)             \
-    DO(program_cache) DO(borrowed_value) DO(export) DO(take_back)
+    DO(program_cache) DO(borrowed_value) DO(export) DO(take_back) DO(warn_of_precision)
 
 #define DECLARE(name) static PyObject *name##_;
 CONNECTIONS(DECLARE)
@@ -58,7 +58,7 @@ static int binary_op;                        /* the number of the instruction */
 static int only_programs;                    /* a policy of precision holds, of which NumPy's own functions know nothing */
 static PyObject *zero, *one, *no_attrs, *out_keyword;
 static PyObject *default_device_name, *device_name;
-static PyObject *out_name, *dtype_name, *aval_name, *shape_name, *payload_name, *on_host_name, *is_default_name, *only_recording_name, *training_name, *numpy_dtypes_name;
+static PyObject *out_name, *dtype_name, *aval_name, *shape_name, *payload_name, *on_host_name, *is_default_name, *dunder_name, *only_recording_name, *training_name, *numpy_dtypes_name;
 static PyObject *acquire_name, *release_name;
 
 #define FALL_BACK NULL /* and no error is set */

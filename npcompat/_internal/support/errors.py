@@ -89,6 +89,10 @@ class CompileWarning(UserWarning):
     """Warning for a function that is compiled again and again."""
 
 
+class PrecisionWarning(UserWarning):
+    """Warning for a float32 array where SciPy needs float64 to find anything."""
+
+
 class AuditError(RuntimeError):
     """Error for a hidden cost inside `npx.audit(strict=True)`."""
 
@@ -96,7 +100,7 @@ class AuditError(RuntimeError):
 PUBLIC = (
     AddressNotImplementedError, AuditError, AutogradError, CompileWarning, DataFileError,
     DeferredInitializationError, DefinitionError, InferenceError, LeakedTracerError, OperatorError,
-    ParameterFileError, SymbolError, TracedValueError,
+    ParameterFileError, PrecisionWarning, SymbolError, TracedValueError,
 )  # fmt: skip
 """The classes that users catch, by their names in `npcompat.errors`; so tracebacks show them."""
 for _kind in PUBLIC:

@@ -25,8 +25,8 @@ if os.environ.get("NPCOMPAT_TEST_XLA") != "user":
     os.environ.setdefault("XLA_FLAGS", " ".join(_FAST_TO_COMPILE))
 gc.set_threshold(100_000, 20, 50)
 
-# extensions of libraries that may be missing
-collect_ignore_glob = ["npcompat/_libraries/*_*.py"]
+# extensions of libraries that may be missing; programs, which run when they are imported
+collect_ignore_glob = ["npcompat/_libraries/*_*.py", "tests/published/*.py"]
 pytest_plugins = ["tests.interop.plugin"]
 hypothesis.settings.register_profile(
     "ci", derandomize=True, deadline=None, database=None, print_blob=True

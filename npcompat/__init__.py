@@ -126,6 +126,16 @@ __all__ = [
 ]
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """Run the cells of a notebook on npcompat: `%load_ext npcompat`."""
+    importlib.import_module("npcompat._script.notebook").load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """Run cells as they are again: `%unload_ext npcompat`."""
+    importlib.import_module("npcompat._script.notebook").unload(shell)
+
+
 def __getattr__(name: str) -> Any:
     if name in _LATER:
         return importlib.import_module(f"npcompat.{_LATER[name]}")

@@ -58,4 +58,9 @@ def install() -> None:
     sys.meta_path.insert(0, _Finder)
 
 
-__all__ = ["COMPILED", "bind", "install"]
+def uninstall() -> None:
+    """Import modules as they are again."""
+    sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not _Finder]
+
+
+__all__ = ["COMPILED", "bind", "install", "uninstall"]

@@ -157,11 +157,15 @@ def converted(source: str | bytes, file: str, compiled: Collection[str] = ()) ->
 
     Functions whose names are in `compiled` become compiled functions.
     """
-    tree = ast.parse(source, file)
-    code: CodeType = compile(
-        ast.fix_missing_locations(_Converter(compiled).visit(tree)), file, "exec", dont_inherit=True
-    )
+    tree: Any = converted_tree(ast.parse(source, file), compiled)
+    code: CodeType = compile(tree, file, "exec", dont_inherit=True)
     return code
 
 
-__all__ = ["ACROSS", "ITEM", "JIT", "KEY", "converted"]
+def converted_tree(tree: ast.AST, compiled: Collection[str] = ()) -> ast.AST:
+    """Convert the syntax tree of a module or of a notebook's cell."""
+    found: ast.AST = _Converter(compiled).visit(tree)
+    return ast.fix_missing_locations(found)
+
+
+__all__ = ["ACROSS", "ITEM", "JIT", "KEY", "converted", "converted_tree"]

@@ -473,7 +473,7 @@ class Block(Structured, Hooked):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _variables.wanted(args, kwargs):
             with _variables.Variables(self.collect_params()):
-                return self(*args, **kwargs)
+                return Block.__call__(self, *args, **kwargs)  # a subclass adds its part once
         if self._forward_pre_hooks:
             for hook in list(self._forward_pre_hooks.values()):
                 hook(self, args)

@@ -11,7 +11,7 @@ TESTS := tests/unittest
 QUICK := $(addprefix $(TESTS)/,test_views.py test_indexing.py test_dispatch.py test_autograd.py test_jit.py test_gluon_layers.py)
 NATIVE := $(addprefix $(TESTS)/,test_native.py test_cached_calls.py test_fast_path_safety.py test_views.py test_indexing.py)
 
-.PHONY: backends digits test lint types unit examples benchmarks quick full native-strict sanitize slow-path users-xla python313 slow programs coverage
+.PHONY: backends digits test lint types unit examples benchmarks quick full native-strict sanitize slow-path users-xla python313 slow programs coverage libraries
 
 digits: $(VENV)/ready
 	$(BIN)/python examples/digits.py
@@ -97,6 +97,13 @@ MINUTES ?= 1
 SEED ?= $(shell date +%Y%m%d)
 programs: $(VENV)/ready
 	$(BIN)/python -m tests.programs --seed $(SEED) --count 1000000 --minutes $(MINUTES)
+
+# Programs of the libraries that docs/libraries.md lists, in an environment that has them all.
+libraries: VENV := build/libraries
+libraries:
+	$(MAKE) $(VENV)/ready VENV=$(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement tests/libraries/requirements.txt
+	$(BIN)/python -m pytest -q -n $(JOBS) tests/libraries tests/unittest/test_scripts.py tests/unittest/test_published_programs.py
 
 # Left out: NumPy does not resize arrays while somebody traces the frames that hold them.
 MEASURED := $(wildcard $(addprefix $(TESTS)/test_,views.py indexing.py dispatch.py autograd*.py jit*.py gluon_layers.py \

@@ -35,6 +35,8 @@ def old_objects_are_frozen() -> None:
     gc.freeze()
 
 
+# extensions of libraries that may be missing; programs, which run when they are imported
+collect_ignore_glob = ["npcompat/_libraries/*_*.py", "tests/published/*.py"]
 pytest_plugins = ["tests.interop.plugin"]
 hypothesis.settings.register_profile(
     "ci", derandomize=True, deadline=None, database=None, print_blob=True

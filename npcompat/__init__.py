@@ -24,6 +24,7 @@ try:
     from npcompat import environment as util
     from npcompat import numpy as np
     from npcompat import numpy_extension as npx
+    from npcompat._libraries import import_hooks
     from npcompat.numpy import _overrides, _scalar
     from npcompat.numpy_extension import (
         Device,
@@ -71,6 +72,7 @@ try:
 except ImportError:
     __version__ = "0+unbuilt"
 old_paths.install()
+import_hooks.install()
 _old_path = old_paths.names_of(__name__)
 sys.modules["npcompat.util"] = util  # MXNet's name; makes `import npcompat.util` work
 _LATER = {
@@ -125,6 +127,16 @@ __all__ = [
     "test_utils",
     "util",
 ]
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Run the cells of a notebook on npcompat: `%load_ext npcompat`."""
+    importlib.import_module("npcompat._script.notebook").load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """Run cells as they are again: `%unload_ext npcompat`."""
+    importlib.import_module("npcompat._script.notebook").unload(shell)
 
 
 def __getattr__(name: str) -> Any:

@@ -221,7 +221,7 @@ MODULES: dict[str, Path] = {
     ),
     "gluon.contrib.data": Path(instead={"text": "your own gluon.data.Dataset"}),
     "gluon.contrib.data.vision": Path(
-        homes=(_VISION, f"{_VISION}.transforms"),
+        homes=(_VISION, f"{_VISION}.transforms", f"{_VISION}.transforms._boxes"),
         instead={
             "ImageDataLoader": "gluon.data.DataLoader of a dataset and its transform",
             "ImageBboxDataLoader": "image.ImageDetIter",
@@ -229,6 +229,10 @@ MODULES: dict[str, Path] = {
             "create_bbox_augment": "image.CreateDetAugmenter",
         },
     ),
+    "gluon.contrib.data.vision.transforms": Path(
+        homes=(f"{_VISION}.transforms", f"{_VISION}.transforms._boxes")
+    ),
+    "gluon.contrib.data.vision.transforms.bbox": Path(homes=(f"{_VISION}.transforms._boxes",)),
     "gluon.contrib.estimator.batch_processor": Path(names=_of(_ESTIMATOR, "BatchProcessor")),
     "gluon.contrib.estimator.estimator": Path(names=_of(_ESTIMATOR, "Estimator")),
     "gluon.contrib.estimator.event_handler": Path(

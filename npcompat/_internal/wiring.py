@@ -35,6 +35,7 @@ from npcompat._internal.dispatch import (
     late_bound,
     numpy_errors,
     placement,
+    precision_warning,
     subclasses,
     writes,
 )
@@ -52,7 +53,7 @@ def connect_core() -> None:
     late_bound.recorder = tape.record
     late_bound.converted = calls.for_trace
     calls.runtime.append(runtime)
-    fast_path.late_bound_export.append(borrowed_buffers.export)
+    fast_path.late_bound_export.append(precision_warning.exported)
     _connect_fast_path()
 
 
@@ -122,6 +123,7 @@ def _connect_fast_path() -> None:
         borrowed_value=handle.BorrowedValue,
         export=borrowed_buffers.export,
         take_back=borrowed_buffers.take_back,
+        warn_of_precision=precision_warning.warn_of_precision,
         program_cache=program_cache.ProgramCache,
         xla_programs=program_cache.position(program_cache.FORWARD, xla.name),
         host_programs=program_cache.position(program_cache.FORWARD, host.name),

@@ -48,31 +48,54 @@ def is_installed(package: str) -> bool:
 @lru_cache(maxsize=4096)
 def is_installed_file(file: str) -> bool:
     """Return True for a file of an installed package or of Python itself, not of the program."""
-    path = str(Path(file).resolve())
-    return path.startswith(_INSTALLED) or "site-packages" in path or "dist-packages" in path
+    path = Path(file).resolve()
+    if str(path).startswith(_INSTALLED) or not {"site-packages", "dist-packages"}.isdisjoint(
+        path.parts
+    ):
+        return True
+    return any([_holds_packages(str(folder)) for folder in path.parents])
 
 
-def _module_of(function: Any) -> str:
+@lru_cache(maxsize=4096)
+def _holds_packages(folder: str) -> bool:
+    """Return True for a folder into which packages were installed, as by `pip install --target`."""
+    return folder in sys.path and any(Path(folder).glob("*.dist-info"))
+
+
+def _module_of(function: Any, reached: Any) -> str:
     """The package that a callable belongs to: that of the object or module that it was taken
     from.
     """
+    kind = type(function)
     owner = getattr(function, "__self__", None)
     if isinstance(owner, ModuleType):
         name: Any = owner.__name__
     elif owner is not None and not isinstance(owner, type):
         name = type(owner).__module__
+    elif not isinstance(function, type | FunctionType) and is_installed(_package(kind.__module__)):
+        name = kind.__module__  # an object that is called, such as numba's functions
     else:
         name = getattr(function, "__module__", None)
-    if name is None:  # a method of a class in C
-        name = getattr(getattr(function, "__objclass__", None), "__module__", "builtins")
-    return name.partition(".")[0] if isinstance(name, str) else "builtins"
+    if name is None:  # of a class in C, or a function in C that says nothing
+        name = getattr(getattr(function, "__objclass__", None), "__module__", None)
+    if name in (None, "builtins") and isinstance(reached, ModuleType):
+        name = reached.__name__
+    return _package(name)
+
+
+def _package(module: Any) -> str:
+    return module.partition(".")[0] if isinstance(module, str) else "builtins"
 
 
 _decided: dict[Any, bool] = {}
 """For code objects of functions, and for classes: whether they are foreign."""
 
 
-def _is_foreign(function: Any) -> bool:
+_READ_FRAMES = frozenset(("duckdb", "numexpr"))
+"""Packages whose functions read variables of their caller, and take our arrays as they are."""
+
+
+def _is_foreign(function: Any, reached: Any) -> bool:
     kind = type(function)
     if kind is MethodType:
         function = function.__func__
@@ -86,35 +109,39 @@ def _is_foreign(function: Any) -> bool:
     if key is not None:
         found = _decided.get(key)
         if found is None:
-            found = _decided[key] = _decide(function)
+            found = _decided[key] = _decide(function, reached)
         return found
-    return _decide(function)
+    return _decide(function, reached)
 
 
-def _decide(function: Any) -> bool:
+def _decide(function: Any, reached: Any) -> bool:
     if isinstance(function, Handle) or (
         isinstance(function, type) and issubclass(function, Handle | BaseException)
     ):
         return False
-    package = _module_of(function)
-    return package != "numpy" and is_installed(package)
+    package = _module_of(function, reached)
+    return package != "numpy" and package not in _READ_FRAMES and is_installed(package)
 
 
 _PLAIN = frozenset((BuiltinFunctionType, MethodWrapperType, WrapperDescriptorType))
+_BUILTIN = frozenset((list, dict, set, tuple, str, bytes, int, float))
 
 
-def across(function: Any) -> Any:
+def across(function: Any, reached: Any = None) -> Any:
     """Return what stands for a callable at a call of the program.
 
     It is the callable itself unless it belongs to an installed package; then it is a function that
     hands arrays over the border.
+
+    Parameters
+    ----------
+    reached : object, optional
+        The object that the callable was taken from: `torch` of `torch.from_numpy`, which itself
+        says nothing of its module.
     """
     if type(function) in _PLAIN and type(getattr(function, "__self__", None)) in _BUILTIN:
         return function
-    return _Across(function) if _is_foreign(function) else function
-
-
-_BUILTIN = frozenset((list, dict, set, tuple, str, bytes, int, float, ModuleType, type(None)))
+    return _Across(function) if _is_foreign(function, reached) else function
 
 
 class _Across:
@@ -194,11 +221,20 @@ def key(of: Any, given: Any) -> Any:
     kind = type(of)
     if kind in _CONTAINERS or isinstance(of, Handle):
         return given
-    if is_installed(kind.__module__.partition(".")[0]):
+    if is_installed(_package(kind.__module__)):
         return handed_over(given)
     return given
 
 
+def item(of: Any, given: Any) -> Any:
+    """Return what an object has at a key, which is handed over if it is of a package."""
+    if type(of) in _CONTAINERS or isinstance(of, Handle):
+        return of[given]
+    if is_installed(_package(type(of).__module__)):
+        return received(of[handed_over(given)])
+    return of[given]
+
+
 _CONTAINERS = frozenset((list, dict, tuple, str, bytes, np.ndarray))
 
-__all__ = ["across", "handed_over", "is_installed", "is_installed_file", "key", "received"]
+__all__ = ["across", "handed_over", "is_installed", "is_installed_file", "item", "key", "received"]

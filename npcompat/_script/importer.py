@@ -8,7 +8,7 @@ from typing import Any
 
 from npcompat import npx
 from npcompat._script import border
-from npcompat._script.source import ACROSS, JIT, KEY, converted
+from npcompat._script.source import ACROSS, ITEM, JIT, KEY, converted
 
 COMPILED: set[str] = set()
 """Names of functions of the program that are compiled."""
@@ -50,7 +50,7 @@ class _Finder:
 
 def bind(namespace: dict[str, Any]) -> None:
     """Give a namespace the functions that converted source calls."""
-    namespace[ACROSS], namespace[KEY], namespace[JIT] = border.across, border.key, npx.jit
+    namespace.update({ACROSS: border.across, KEY: border.key, ITEM: border.item, JIT: npx.jit})
 
 
 def install() -> None:
@@ -58,4 +58,9 @@ def install() -> None:
     sys.meta_path.insert(0, _Finder)
 
 
-__all__ = ["COMPILED", "bind", "install"]
+def uninstall() -> None:
+    """Import modules as they are again."""
+    sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not _Finder]
+
+
+__all__ = ["COMPILED", "bind", "install", "uninstall"]

@@ -6,8 +6,11 @@ from collections.abc import Collection
 from types import CodeType
 from typing import Any
 
-ACROSS, KEY, JIT = "__npcompat_across__", "__npcompat_key__", "__npcompat_jit__"
-"""Names in the globals of a converted module: `border.across`, `border.key` and `npx.jit`."""
+ACROSS, KEY, ITEM = "__npcompat_across__", "__npcompat_key__", "__npcompat_item__"
+"""Names in the globals of a converted module: `across`, `key` and `item` of the border."""
+JIT = "__npcompat_jit__"
+"""Name of `npx.jit` there."""
+_OF = "__npcompat_of__"
 _PYTHONS = frozenset(
     """
     super locals globals vars eval exec isinstance issubclass len print range type repr str int float
@@ -61,17 +64,27 @@ class _Converter(ast.NodeTransformer):
         called = node.func
         if isinstance(called, ast.Name) and called.id in _PYTHONS:
             return node
-        node.func = ast.copy_location(ast.Call(ast.Name(ACROSS, ast.Load()), [called], []), called)
+        given = [called]
+        if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name):
+            given.append(ast.Name(called.value.id, ast.Load()))
+        node.func = ast.copy_location(ast.Call(ast.Name(ACROSS, ast.Load()), given, []), called)
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         self.generic_visit(node)
-        if isinstance(node.value, ast.Name) and not self._is_simple(node.slice):
-            of = ast.Name(node.value.id, ast.Load())
-            given = _as_expression(node.slice)
-            node.slice = ast.copy_location(
-                ast.Call(ast.Name(KEY, ast.Load()), [of, given], []), node.slice
-            )
+        if self._is_simple(node.slice):
+            return node
+        of, given = node.value, _as_expression(node.slice)
+        if isinstance(of, ast.Name):
+            of = ast.Name(of.id, ast.Load())
+        elif isinstance(node.ctx, ast.Load):
+            return ast.copy_location(ast.Call(ast.Name(ITEM, ast.Load()), [of, given], []), node)
+        else:  # the object is evaluated once
+            node.value = ast.copy_location(ast.NamedExpr(ast.Name(_OF, ast.Store()), of), of)
+            of = ast.Name(_OF, ast.Load())
+        node.slice = ast.copy_location(
+            ast.Call(ast.Name(KEY, ast.Load()), [of, given], []), node.slice
+        )
         return node
 
     def _is_simple(self, key: ast.expr) -> bool:
@@ -144,11 +157,15 @@ def converted(source: str | bytes, file: str, compiled: Collection[str] = ()) ->
 
     Functions whose names are in `compiled` become compiled functions.
     """
-    tree = ast.parse(source, file)
-    code: CodeType = compile(
-        ast.fix_missing_locations(_Converter(compiled).visit(tree)), file, "exec", dont_inherit=True
-    )
+    tree: Any = converted_tree(ast.parse(source, file), compiled)
+    code: CodeType = compile(tree, file, "exec", dont_inherit=True)
     return code
 
 
-__all__ = ["ACROSS", "JIT", "KEY", "converted"]
+def converted_tree(tree: ast.AST, compiled: Collection[str] = ()) -> ast.AST:
+    """Convert the syntax tree of a module or of a notebook's cell."""
+    found: ast.AST = _Converter(compiled).visit(tree)
+    return ast.fix_missing_locations(found)
+
+
+__all__ = ["ACROSS", "ITEM", "JIT", "KEY", "converted", "converted_tree"]

@@ -32,6 +32,7 @@ from npcompat.numpy import (
     _selection,
     _sorting,
 )
+from npcompat.numpy._arrow import ArrowProtocol
 from npcompat.numpy._creation import asarray, copy_of
 from npcompat.numpy._flags import Flags, Flat
 from npcompat.numpy._fluent import Fluent
@@ -554,7 +555,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         return self.round(ndigits or 0)
 
 
-class ndarray(InPlaceOperators, Array, fast_path.Buffered):
+class ndarray(InPlaceOperators, ArrowProtocol, Array, fast_path.Buffered):
     """N-dimensional array: NumPy's interface over a backend.
 
     Slices, transposes and reshapes are views, writing is in place, and every operation can be

@@ -11,7 +11,7 @@ import pytest
 from internals import BorrowedValue
 
 from npcompat import np, npx
-from npcompat._script import border
+from npcompat._script import border, importer
 from npcompat._script.source import converted
 
 ROOT = Path(__file__).parents[2]
@@ -140,7 +140,8 @@ def test_tracebacks_show_the_programs_lines(project):
 
 
 def execute(source, **names):
-    namespace = {"__npcompat_across__": border.across, "__npcompat_key__": border.key, **names}
+    namespace = dict(names)
+    importer.bind(namespace)
     exec(converted(textwrap.dedent(source), "<program>"), namespace)
     return namespace
 
@@ -204,3 +205,46 @@ def test_keys_of_objects_of_packages_are_handed_over():
         x=np.array([1.0, 0.0, 2.0]),
     )
     assert names["found"].shape == (2, 3) and names["own"].tolist() == [1, 2] and names["last"] == 0
+
+
+def test_keys_of_what_no_name_stands_for_are_handed_over():
+    import scipy.sparse
+
+    class Holder:
+        asked = 0
+
+        def __init__(self):
+            self.kept = {"m": scipy.sparse.lil_array(onp.eye(3)), "x": np.zeros(3)}
+
+        @property
+        def matrix(self):
+            Holder.asked += 1
+            return self.kept["m"]
+
+    names = execute(
+        """
+        chosen = np.array([0, 2])
+        found = holder.matrix[chosen]
+        holder.matrix[chosen, chosen] = 5
+        holder.kept["x"][chosen] = 7
+        holder.kept["x"][chosen[1]] += 1
+        texts = [holder.kept[name] is not None for name in ("m", "x") if holder.kept[name] is not None]
+        def nested(i): return holder.kept["x"][chosen[chosen[i] // 2]]
+        last = nested(1)
+        """,
+        holder=Holder(),
+        np=np,
+    )
+    assert names["found"].shape == (2, 3) and Holder.asked == 2
+    assert names["holder"].matrix.toarray().diagonal().tolist() == [5, 1, 5]
+    assert names["holder"].kept["x"].tolist() == [7, 0, 8]
+    assert names["texts"] == [True, True] and names["last"] == 8
+
+
+def test_functions_in_c_are_of_the_module_they_were_reached_through():
+    from scipy.linalg import blas
+
+    assert border.across(blas.ddot, blas) is not blas.ddot
+    assert border.across(len) is len and border.across(print, sys) is print
+    names = execute("found = blas.ddot(x, x), type(blas.dscal(2.0, x))", blas=blas, x=np.ones(3))
+    assert names["found"] == (3, np.ndarray)

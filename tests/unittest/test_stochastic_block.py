@@ -144,3 +144,26 @@ def test_a_compiled_step_trains_by_the_losses_of_a_block_in_a_block():
         results.append([float(run(np.ones((3, 2)))) for _ in range(3)])
     assert results[0][2] < results[0][0]
     onp.testing.assert_allclose(results[0], results[1], rtol=1e-5)
+
+
+def test_an_exported_block_computes_its_output_and_leaves_losses_out(tmp_path):
+    class Regularised(mgp.StochasticBlock):
+        def __init__(self):
+            super().__init__()
+            self.dense = nn.Dense(2)
+
+        @mgp.StochasticBlock.collectLoss
+        def forward(self, x):
+            y = self.dense(x)
+            self.add_loss((y**2).sum())
+            return y
+
+    net = Regularised()
+    net.initialize()
+    net.hybridize()
+    x = np.array([[1.0, -2.0, 3.0], [0.5, 1.0, -1.0]])
+    expected = net(x)
+    graph, parameters, _ = net.export(str(tmp_path / "net"))
+    again = gluon.SymbolBlock.imports(graph, ["data"], parameters)
+    onp.testing.assert_allclose(again(x).asnumpy(), expected.asnumpy(), rtol=1e-6)
+    assert len(net.losses) == 1

@@ -248,7 +248,7 @@ def _across_backends(payload: Any, device: Place) -> Any:
     here = payload.backend if type(payload) is EngineArray else None
     if plugin is None and here is None:
         return None
-    if plugin is not None and plugin is here:
+    if plugin is here and plugin is not None:
         return plugin.moved(payload, device.resolve())
     array = payload if isinstance(payload, onp.ndarray) else backends.to_host(payload, True)
     if plugin is not None:

@@ -243,7 +243,7 @@ fill(PyObject *module)
         {&out_name, "out"}, {&dtype_name, "dtype"}, {&aval_name, "aval"}, {&shape_name, "shape"}, {&payload_name, "payload"},
         {&on_host_name, "on_host"}, {&acquire_name, "acquire"}, {&release_name, "release"}, {&is_default_name, "is_default"},
         {&only_recording_name, "only_recording"}, {&training_name, "training"}, {&numpy_dtypes_name, "numpy_dtypes"}, {&device_name, "device"},
-        {&default_device_name, "jax_default_device"}, {NULL, NULL},
+        {&default_device_name, "jax_default_device"}, {&dunder_name, "__name__"}, {NULL, NULL},
     };
     if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
         PyErr_SetString(PyExc_ImportError, "npcompat's C fast path runs in the main interpreter only: it keeps what it knows in static variables");

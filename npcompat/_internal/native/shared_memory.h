@@ -142,6 +142,20 @@ exported(PyObject *handle)
     return made;
 }
 
+/* True if code of SciPy asks for a float32 array. Its optimisers and integrators need float64; Python looks which of
+   them it is, and warns. */
+static int
+is_asked_by_scipy(PyObject *made)
+{
+    PyObject *globals, *name;
+    if (TYPE_NUMBER(made) != NPY_FLOAT || (globals = PyEval_GetGlobals()) == NULL) {
+        return 0;
+    }
+    name = PyDict_GetItem(globals, dunder_name);
+    return name != NULL && PyUnicode_CheckExact(name) && PyUnicode_IS_ASCII(name) && PyUnicode_GET_LENGTH(name) > 6 &&
+           memcmp(PyUnicode_1BYTE_DATA(name), "scipy.", 6) == 0;
+}
+
 /* Export the memory of any array, by the slow path if necessary. */
 static PyObject * /* new */
 memory_of(PyObject *handle)
@@ -152,6 +166,13 @@ memory_of(PyObject *handle)
             return PyErr_Format(PyExc_BufferError, "an array is looked into before the dispatcher is there");
         }
         made = PyObject_CallOneArg(export_, handle);
+    }
+    if (made != NULL && is_asked_by_scipy(made)) {
+        PyObject *done = PyObject_CallNoArgs(warn_of_precision_);
+        if (done == NULL) {
+            Py_CLEAR(made);
+        }
+        Py_XDECREF(done);
     }
     return made;
 }

@@ -92,6 +92,10 @@ class CompileWarning(UserWarning):
     """Warning for a function that is compiled again and again."""
 
 
+class PrecisionWarning(UserWarning):
+    """Warning for a float32 array where SciPy needs float64 to find anything."""
+
+
 class RemoteValuesError(RuntimeError):
     """Error for values of an array that lie in other processes."""
 
@@ -107,7 +111,7 @@ class BackendError(RuntimeError):
 PUBLIC = (
     AddressNotImplementedError, AuditError, AutogradError, BackendError, CompileWarning, DataFileError,
     DeferredInitializationError, DefinitionError, InferenceError, LeakedTracerError, OperatorError,
-    ParameterFileError, RemoteValuesError, SymbolError, TracedValueError,
+    ParameterFileError, PrecisionWarning, RemoteValuesError, SymbolError, TracedValueError,
 )  # fmt: skip
 """The classes that users catch, by their names in `npcompat.errors`; so tracebacks show them."""
 for _kind in PUBLIC:

@@ -1,0 +1,76 @@
+"""Import hooks: an extension is registered when its library is imported, before or after npcompat.
+
+Neither does npcompat import such a library, nor the library npcompat: an entry point would load
+JAX into every program of the library.
+"""
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any, ClassVar
+
+EXTENSIONS = {
+    "einops": "npcompat._libraries.einops_backend",
+    "numba": "npcompat._libraries.numba_arrays",
+}
+"""Modules whose import registers an extension, by the library that is extended."""
+
+
+class _Loader:
+    """Loader of a library, which registers the extension after it."""
+
+    def __init__(self, loader: Any, extension: str) -> None:
+        self._loader, self._extension = loader, extension
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """Create the module as the library's own loader does."""
+        found: ModuleType | None = self._loader.create_module(spec)
+        return found
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Import the library, then its extension."""
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        importlib.import_module(self._extension)
+
+
+class _Finder:
+    """Finder of the libraries that have an extension."""
+
+    finding: ClassVar[set[str]] = set()
+
+    @classmethod
+    def find_spec(
+        cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Find a library that is extended; None for any other module."""
+        extension = EXTENSIONS.get(name)
+        if extension is None or name in cls.finding:
+            return None
+        cls.finding.add(name)
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            cls.finding.discard(name)
+        if spec is not None and hasattr(spec.loader, "exec_module"):
+            spec.loader = _Loader(spec.loader, extension)  # type: ignore[assignment]
+        return spec
+
+
+def install() -> None:
+    """Register the extensions of libraries that are imported, and those of others later."""
+    for library, extension in EXTENSIONS.items():
+        if library in sys.modules:
+            importlib.import_module(extension)
+    sys.meta_path.insert(0, _Finder)
+
+
+__all__ = ["EXTENSIONS", "install"]

@@ -1,0 +1,46 @@
+"""IPython's extension `%load_ext npcompat`: cells run on npcompat, as programs under the runner."""
+
+import ast
+from typing import Any
+
+import numpy as onp
+
+from npcompat import np, npx
+from npcompat._script import importer
+from npcompat._script.source import converted_tree
+
+
+class CellConverter:
+    """Transformer of the syntax trees of cells, in IPython's list of them."""
+
+    def visit(self, tree: ast.AST) -> ast.AST:
+        """Convert the tree of one cell."""
+        return converted_tree(tree, importer.COMPILED)
+
+
+def load(shell: Any) -> None:
+    """Run the cells of an IPython shell, and the modules that they import, on npcompat.
+
+    Names that stand for NumPy already stand for npcompat's from now on; arrays stay what they are.
+    """
+    if any([isinstance(t, CellConverter) for t in shell.ast_transformers]):
+        return
+    npx.set_np(dtype=True)
+    importer.install()
+    importer.bind(shell.user_ns)
+    for name, value in list(shell.user_ns.items()):
+        if value is onp:
+            shell.user_ns[name] = np
+    shell.ast_transformers.append(CellConverter())
+
+
+def unload(shell: Any) -> None:
+    """End what `load` began; names and modules that are imported stay."""
+    shell.ast_transformers[:] = [
+        t for t in shell.ast_transformers if not isinstance(t, CellConverter)
+    ]
+    importer.uninstall()
+    npx.reset_np()
+
+
+__all__ = ["CellConverter", "load", "unload"]

@@ -1,0 +1,56 @@
+"""Extensions of other libraries are registered when both are imported, in either order."""
+
+import importlib
+import sys
+
+import pytest
+
+from npcompat._libraries import import_hooks
+
+
+@pytest.fixture
+def library(tmp_path, monkeypatch):
+    (tmp_path / "extended_library.py").write_text("registered = []\n")
+    (tmp_path / "its_extension.py").write_text(
+        "import extended_library\nextended_library.registered.append(__name__)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(import_hooks.EXTENSIONS, "extended_library", "its_extension")
+    yield "extended_library"
+    for name in ("extended_library", "its_extension"):
+        sys.modules.pop(name, None)
+
+
+def test_an_extension_is_registered_after_the_import_of_its_library(library):
+    found = importlib.import_module(library)
+    assert found.registered == ["its_extension"]
+    assert type(found.__loader__).__name__ == "SourceFileLoader"
+    assert found.__spec__.loader is found.__loader__
+    assert importlib.import_module(library) is found and found.registered == ["its_extension"]
+
+
+def test_an_extension_is_registered_where_its_library_was_imported_before(library, monkeypatch):
+    monkeypatch.setattr(
+        sys, "meta_path", [f for f in sys.meta_path if f is not import_hooks._Finder]
+    )
+    found = importlib.import_module(library)
+    assert found.registered == []
+    import_hooks.install()
+    assert found.registered == ["its_extension"]
+
+
+def test_a_library_that_is_missing_is_an_ordinary_import_error(monkeypatch):
+    monkeypatch.setitem(import_hooks.EXTENSIONS, "no_such_library", "its_extension")
+    with pytest.raises(ModuleNotFoundError, match="no_such_library"):
+        importlib.import_module("no_such_library")
+    assert importlib.util.find_spec("no_such_library") is None
+
+
+def test_npcompat_imports_no_library_that_it_extends():
+    names = set(import_hooks.EXTENSIONS)
+    assert names == {"einops", "numba"}
+    import subprocess
+
+    code = f"import sys, npcompat; print({names!r} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

@@ -285,7 +285,13 @@ _NUMBERS = (bool, int, float, complex, onp.bool_, onp.number, type(None))
     pattern="broadcast",
 )
 def _replaced_numbers(xp: Any, x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
-    """Replace NaN and infinities by elements of arrays."""
+    """Replace NaN and infinities by elements of arrays.
+
+    Parameters
+    ----------
+    nan, posinf, neginf : array
+        Replacements of NaN, positive and negative infinity, which broadcast to the shape of `x`.
+    """
     shape = onp.broadcast_shapes(x.shape, nan.shape, posinf.shape, neginf.shape)
     if shape != x.shape:
         raise ValueError(f"nan_to_num: shape {shape} of what replaces does not fit {x.shape}")

@@ -182,7 +182,7 @@ def backend(
         if isinstance(chosen, Device):
             if chosen.backend not in (None, owner):
                 raise ValueError(f"device: expected one of the backend {name!r}, got {chosen!r}")
-            chosen = Device(chosen.kind, chosen.index, owner)
+            chosen = Device(chosen.kind, chosen.index, backend=owner)
         with modes.changed(backend=name):
             changes["device"] = chosen.resolve()
     elif plugin is not None or isinstance(modes.current().device, EngineDevice):

@@ -135,3 +135,16 @@ def trained(seed):
 def test_one_trainer_a_thread_equals_one_after_the_other():
     alone = [trained(i) for i in range(6)]
     assert at_once(trained, 6) == alone
+
+
+def test_threads_may_enter_one_device():
+    device, inside = npx.cpu(0), threading.Barrier(2)
+
+    def entered(_):
+        with device:
+            inside.wait()
+            found = np.zeros(2).device
+            inside.wait()
+        return found == device
+
+    assert at_once(entered, 2) == [True, True]

@@ -7,7 +7,7 @@ mode belongs to a thread or an asyncio task. Hot path: the dispatcher reads it o
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -95,6 +95,27 @@ def changed(**changes: Any) -> Iterator[None]:
         yield
     finally:
         _MODE.reset(token)
+
+
+_ENTERED: ContextVar[tuple[tuple[object, AbstractContextManager[None]], ...]] = ContextVar(
+    "npcompat objects entered", default=()
+)
+
+
+def enter(owner: object, **changes: Any) -> None:
+    """Change some modes until `leave(owner)`, for a context manager that threads share."""
+    context = changed(**changes)
+    context.__enter__()
+    _ENTERED.set((*_ENTERED.get(), (owner, context)))
+
+
+def leave(owner: object) -> None:
+    """Undo the last `enter` of the owner in this thread or task."""
+    entered = list(_ENTERED.get())
+    last = max(i for i, (who, _) in enumerate(entered) if who is owner)
+    _, context = entered.pop(last)
+    _ENTERED.set(tuple(entered))
+    context.__exit__(None, None, None)
 
 
 def set_here(**changes: Any) -> None:

@@ -49,14 +49,13 @@ class Device:
     cpu(0)
     """
 
-    __slots__ = ("_entered", "backend", "index", "kind")
+    __slots__ = ("backend", "index", "kind")
 
-    def __init__(self, device_type: str, device_id: int = 0, backend: str | None = None) -> None:
+    def __init__(self, device_type: str, device_id: int = 0, *, backend: str | None = None) -> None:
         if device_type not in _KINDS:
             raise ValueError(f"device kind {device_type!r}: expected one of {', '.join(_KINDS)}")
         self.kind, self.index = _KINDS[device_type], int(device_id)
         self.backend = backend
-        self._entered: list[Any] = []
 
     @property
     def device_type(self) -> str:
@@ -118,13 +117,11 @@ class Device:
 
     def __enter__(self) -> "Device":
         changes = {} if self.backend is None else {"backend": self.backend}
-        context = modes.changed(device=self.resolve(), **changes)
-        context.__enter__()
-        self._entered.append(context)
+        modes.enter(self, device=self.resolve(), **changes)
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._entered.pop().__exit__(None, None, None)
+        modes.leave(self)
 
 
 Place = Device | Sharding
@@ -146,7 +143,7 @@ def as_device(device: Any) -> Place:
     if isinstance(device, str):
         backend, _, device = device.rpartition(".")
         kind, _, number = device.replace(")", "").replace("(", ":").partition(":")
-        return Device(kind, int(number or 0), backend or None)
+        return Device(kind, int(number or 0), backend=backend or None)
     raise TypeError(
         "device: expected a Device, a name such as 'gpu(0)', a Mesh or a Sharding, got "
         f"{type(device).__name__}"
@@ -184,7 +181,7 @@ def devices_of(place: Place) -> list[Place]:
 
 
 def _of_engine(device: Any, backend: str) -> Device:
-    return Device(device.kind, device.index, backend)
+    return Device(device.kind, device.index, backend=backend)
 
 
 def _described(device: Any, ndim: int = 0) -> Place:

@@ -101,7 +101,7 @@ class Sharding:
     True
     """
 
-    __slots__ = ("_entered", "_layout", "mesh", "spec")
+    __slots__ = ("_layout", "mesh", "spec")
 
     def __init__(self, mesh: Mesh, spec: Sequence[Part] = ()) -> None:
         self.mesh, self.spec = mesh, tuple(spec)
@@ -117,7 +117,6 @@ class Sharding:
                     f"{name!r} cuts two axes of an array: {self.spec}; each axis of a mesh cuts one"
                 )
         self._layout = sharding.layout(mesh.jax, self.spec)
-        self._entered: list[Any] = []
 
     @property
     def kind(self) -> str:
@@ -174,13 +173,11 @@ class Sharding:
         return f"{self.mesh!r}({', '.join(map(repr, self.spec))})"
 
     def __enter__(self) -> "Sharding":
-        context = modes.changed(device=self.resolve())
-        context.__enter__()
-        self._entered.append(context)
+        modes.enter(self, device=self.resolve())
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._entered.pop().__exit__(None, None, None)
+        modes.leave(self)
 
 
 def _resolved(device: Any) -> Any:

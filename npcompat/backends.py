@@ -26,7 +26,7 @@ from npcompat._internal.backend.plugin.registry import facts, names, register
 
 
 class Engine(Protocol):
-    """What a plug-in backend must have: it holds arrays and executes programs of equations.
+    """Engine of a plug-in backend: required members. It holds arrays and executes programs of equations.
 
     `data` is an array of the engine's own. An engine may also have the attributes and methods of
     `OptionalEngine`. `ArrayAPIEngine` has all that is needed for a namespace of the array-API
@@ -89,7 +89,7 @@ class Engine(Protocol):
 
 
 class OptionalEngine(Engine, Protocol):
-    """What a plug-in backend may have besides; each member alone may be left out.
+    """Optional members of an engine; each one may be left out.
 
     Attributes
     ----------

@@ -80,7 +80,7 @@ def counts(findings: Iterable[str]) -> dict[str, int]:
 
 
 def table(found: dict[str, dict[str, str]], seconds: float) -> str:
-    """What was found as lines of text."""
+    """Return the findings as lines of text."""
     lines = [f"{'level':<12}{''.join([f'{k:>9}' for k in KINDS])}"]
     for level, checks in found.items():
         counted = counts(checks.values())

@@ -348,7 +348,7 @@ def on_xla(payload: Any) -> Any:
 
 
 def _stand_in(payload: Any) -> Any:
-    """What stands in the equations for an array that they read; of a plug-in's, only the type is."""
+    """Return the constant of the jaxpr for an array that it reads; zeros for a plug-in's array."""
     if type(payload) is EngineArray:
         return xla.asarray(onp.zeros(payload.shape, payload.dtype))
     return on_xla(payload)

@@ -46,8 +46,9 @@ def _created(op: Op, attrs: Attrs) -> Any:
 
 
 def _on_engine(op: Op, args: Sequence[Any], attrs: Attrs) -> Any:
-    """What a program that is kept makes of arrays of one plug-in, and of small numbers; None for
-    other operands, and in modes that look at operators.
+    """Run a cached program on arrays of one plug-in and small numbers.
+
+    Return None for other operands, and in modes in which operators are recorded or observed.
     """
     mode = _current_mode(_default_mode[0])
     if not mode.is_default or op.outputs != 1 or handles.traced_now:

@@ -202,7 +202,7 @@ def _convert(walk: _Walk, eqn: Any, inputs: list[Atom], types: list[Type]) -> li
 
 
 def _fits(value: Any, dtype: onp.dtype[Any]) -> bool:
-    """Whether NumPy casts a number as XLA does: not so floats beyond the integers of a dtype."""
+    """Return True if NumPy casts a number as XLA does; floats beyond a dtype's integers differ."""
     if value.dtype.kind in "biu":
         return True
     return dtype.kind not in "biu" and (value.dtype.kind != "c" or dtype.kind == "c")

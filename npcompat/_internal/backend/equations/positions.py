@@ -83,7 +83,7 @@ def _spread(flags: Any, batch_at: Sequence[int], out: Sequence[int]) -> Any:
 
 
 def _is_along_one_axis(axes: Any, dropped: Any, batched: Any, sizes: Any, shape: Any) -> bool:
-    """Whether whole parts along one axis are taken."""
+    """Return True if whole parts along one axis are taken."""
     if len(axes) != 1 or tuple(dropped) != tuple(axes) or batched:
         return False
     return all(k == n for d, (k, n) in enumerate(zip(sizes, shape, strict=True)) if d != axes[0])
@@ -139,7 +139,7 @@ def _fill_value(dtype: Any) -> Any:
 
 
 def _neutral(kind: str, dtype: Any) -> Any:
-    """What leaves each element as it is."""
+    """Return the identity element of the operation."""
     if kind == "add":
         return -0.0 if dtype.kind not in "biu" else 0
     return 1 if kind == "mul" else _limit(dtype, kind == "max")

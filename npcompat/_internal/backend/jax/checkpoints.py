@@ -108,8 +108,9 @@ class Store:
 
 
 def _snapshot(array: Any) -> Any:
-    """What is written of an array: a copy where the writer would look into the memory itself, which
-    the next step may overwrite.
+    """Return the values of an array for the writer.
+
+    On the CPU that is a copy, since the next step may overwrite the memory while it is written.
     """
     if type(array) is not Array:
         return onp.array(array)

@@ -143,7 +143,7 @@ def _renamed(payload: Any, sharding: Any) -> Any:
 
 
 def kept_where(payload: Any, before: Any) -> Any:
-    """What replaces an array, laid out where that was."""
+    """Return a new value of an array in the layout of the old one."""
     there = before.sharding
     if type(payload) is not Array:
         return payload if spread(before) is None else laid_out(payload, there)

@@ -22,7 +22,7 @@ Rule = Callable[[Any, Equation], Callable[..., Any]]
 
 
 class Executor(Protocol):
-    """What an engine has whose programs are built by rules.
+    """Members of an engine whose programs are built by rules.
 
     Attributes
     ----------
@@ -219,7 +219,7 @@ class _Builder:
 
 
 def _is_beside_an_array(equation: Equation, number: Atom, known: Mapping[Atom, Atom]) -> bool:
-    """Whether an elementwise equation has another operand of the shape of its result."""
+    """Return True if an elementwise equation has another operand of the shape of its result."""
     if equation.name not in BROADCASTING:
         return False
     if equation.name == "select" and equation.inputs[0] is number:

@@ -353,7 +353,7 @@ def avals_of(payloads: Sequence[Any]) -> list[Any]:
 
 
 def key_of(payloads: Sequence[Any]) -> tuple[Any, ...]:
-    """What programs are kept by: types of operands; dtypes by their numbers, which hash fast."""
+    """Return the cache key of a program: the operands' types, dtypes by numbers, which hash fast."""
     return tuple(
         [
             (p.shape, p.dtype.num)
@@ -404,13 +404,13 @@ class _Calls:
         return tuple([EngineArray(o, s, d, backend) for o, (s, d) in zip(outs, types, strict=True)])
 
     def _free(self, payloads: Sequence[Any], given: list[Any]) -> None:
-        """Copy what is given away and looks into another's memory: it is nobody's to be written."""
+        """Copy donated operands that look into the memory of another array."""
         for i in self.donate:
             if type(payloads[i]) is EngineArray and payloads[i].owner is not None:
                 given[i] = self.backend.engine.fresh(given[i])
 
     def found(self, payloads: Sequence[Any]) -> Any:
-        """What is built for such operands; refused where the engine can't, and nothing else may."""
+        """Return the program for operands of these types, built once; refused if the engine can't."""
         key = key_of(payloads)
         found = self.programs.get(key)
         if found is None:

@@ -20,7 +20,7 @@ from npcompat._internal.core.op import Attrs, Op
 
 
 class Residuals:
-    """What the pullback of a recorded program needs: where each value is, and how it is used.
+    """Residuals of a recorded program: the place and the use of each value that its pullback needs.
 
     Attributes
     ----------

@@ -34,7 +34,7 @@ def sign(number: Any) -> float:
 
 
 def kind(number: Any) -> Any:
-    """What programs of numbers are kept by: the class, and the dtype of large integers."""
+    """Return the cache key of a number: its class, and the dtype of a large integer."""
     if type(number) is int and not -(2**63) <= number < 2**63:
         return int, array(number, None).dtype
     return type(number)

@@ -16,6 +16,7 @@ from npcompat._internal.compile.loop_policy import is_staged
 from npcompat._internal.compile.shape_buckets import Axes, Bucketed, Buckets, requested
 from npcompat._internal.core import changes, modes
 from npcompat._internal.dispatch import late_bound
+from npcompat._internal.dispatch.handles import traced_now
 from npcompat._internal.dispatch.meshes import Mesh, Sharding
 from npcompat._internal.files import array_file, safetensors_file
 from npcompat._internal.support.errors import InferenceError
@@ -517,15 +518,17 @@ class Block(Structured, Hooked):
             )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if _variables.wanted(args, kwargs):
+            with _variables.Variables(self.collect_params()):
+                return Block.__call__(self, *args, **kwargs)  # a subclass adds its part once
         if self._backward_hooks and modes.current().recording:
             hooks = list(self._backward_hooks.values())
             return with_backward_hooks(self, hooks, self._hooked_call, *args, **kwargs)
-        return self._hooked_call(*args, **kwargs)
+        if self._forward_pre_hooks or self._op_hooks or self._forward_hooks:
+            return self._hooked_call(*args, **kwargs)
+        return self._run(*args, **kwargs)
 
     def _hooked_call(self, *args: Any, **kwargs: Any) -> Any:
-        if _variables.wanted(args, kwargs):
-            with _variables.Variables(self.collect_params()):
-                return self._hooked_call(*args, **kwargs)
         if self._forward_pre_hooks:
             for hook in list(self._forward_pre_hooks.values()):
                 hook(self, args)
@@ -544,7 +547,7 @@ class Block(Structured, Hooked):
             if parameter._data is None:
                 self._complete(*args)
                 break
-        if modes.current().trace is not None:
+        if traced_now and modes.current().trace is not None:
             return late_bound.converted(self.forward)(*args, **kwargs)
         return self.forward(*args, **kwargs)
 

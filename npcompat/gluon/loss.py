@@ -8,9 +8,9 @@ import numpy as onp
 import npcompat.numpy as np
 import npcompat.numpy_extension as npx
 from npcompat._internal.support.errors import InferenceError
+from npcompat.gluon._labels import check_labels
 from npcompat.gluon.block import HybridBlock
 from npcompat.numpy._ndarray import ndarray
-from npcompat.numpy_extension._checks import expect
 from npcompat.symbol import Symbol
 
 
@@ -326,14 +326,8 @@ class SoftmaxCrossEntropyLoss(Loss):
             counted = label != self._ignored
             return np.expand_dims(counted, self._axis)
         label, classes = np.asarray(label), pred.shape[self._axis]
-        valid = (label > -1) & (label < classes)
+        check_labels(type(self).__name__, label, classes, self._ignored)
         counted = None if self._ignored is None else label != self._ignored
-        expect(
-            (valid if counted is None else valid | ~counted).all(),
-            IndexError,
-            f"{type(self).__name__}: label: expected numbers of classes, from 0 to {classes - 1}"
-            + ("" if self._ignored is None else f", or ignore_index={self._ignored}"),
-        )
         if counted is None or counted.ndim == pred.ndim:
             return counted
         return np.expand_dims(counted, self._axis)

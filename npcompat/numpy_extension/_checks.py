@@ -20,7 +20,12 @@ def expect(holds: Any, kind: type[Exception], message: str) -> None:
     On the host it raises at once; on XLA, and in a compiled function, at the next read of any
     array. Graphs of symbols contain no checks: there nothing is raised.
     """
-    payload = handles.read(logical_not(holds)).payload
+    raise_if(logical_not(holds), kind, message)
+
+
+def raise_if(failed: Any, kind: type[Exception], message: str) -> None:
+    """Raise an error if a 0-d condition holds, as `expect` does if it does not."""
+    payload = handles.read(failed).payload
     trace = modes.current().trace
     if trace is not None and xla.is_tracer(payload):
         trace.expect(payload, kind, message)

@@ -676,3 +676,16 @@ case(
     dtypes="i f d",
     layouts=("ordinary", "view"),
 )
+
+
+def wrong_label(ignored):
+    def call(xp, label):
+        if xp is onp:
+            return onp.bool_(not ((label > -1) & (label < 3) | (label == ignored)).all())
+        return apply(REGISTRY["_npx_any_wrong_label"], (label,), (3, ignored))
+
+    return call
+
+
+for shape, ignored in (("4 below3", None), ("4", None), ("2,3", -1)):
+    case("_npx_any_wrong_label", wrong_label(ignored), shape, dtypes="i l f d")

@@ -18,7 +18,7 @@ import pytest
 from both_ways import KINDS, NEEDED, attempted, described, operands
 from internals import REGISTRY, apply, apply_module, fast_path
 
-from npcompat import autograd, np, npx
+from npcompat import autograd, gluon, np, npx
 
 UFUNCS = sorted(
     name for name, op in REGISTRY.items() if op.ufunc is not None and op.name.startswith("_npi_")
@@ -630,3 +630,24 @@ def test_what_is_recorded(backend):
                     gradients(apply_module.apply_slow_path, name, kinds),
                 )
                 assert ways[0] == ways[1], (name, kinds)
+
+
+def test_a_compiled_step_that_checks_values_is_finished_in_c_and_raises_at_the_next_read():
+    with npx.backend("jax"):
+        state, loss = np.zeros(3), gluon.loss.SoftmaxCrossEntropyLoss()
+
+        @npx.jit
+        def step(scores, labels):
+            state[:] += 1
+            return loss(scores, labels).mean()
+
+        scores, labels = np.ones((2, 3)), np.array([0, 2], dtype="int32")
+        for _ in range(4):
+            found = step(scores, labels)
+        assert state.tolist() == [4, 4, 4] and abs(found.item() - onp.log(3)) < 1e-5
+        for _ in range(200):  # more than are kept before they are looked at
+            step(scores, labels)
+        step(scores, np.array([0, 3], dtype="int32"))
+        with pytest.raises(IndexError, match="numbers of classes, from 0 to 2"):
+            state.tolist()
+        assert state.tolist() == [205, 205, 205]

@@ -88,6 +88,7 @@ class Program:
         "captured",
         "checked",
         "donated",
+        "errors",
         "given",
         "guards",
         "key",
@@ -153,7 +154,8 @@ class Program:
         operands = [*found.reads, *call.inputs]
         self.given = [id(h) in types for h in operands]
         self.state: RetainedOutputs | None = None
-        self.alone = None if found.changed or found.errors else self.outputs.kind
+        self.errors = found.errors or None
+        self.alone = None if found.changed else self.outputs.kind
         self.pure = bool(call.inputs) and not (
             found.reads or self.writes or found.changed or found.errors
         )

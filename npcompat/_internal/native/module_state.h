@@ -18,7 +18,7 @@ enum {
     DO(slow_path) DO(read) DO(raise_failed) DO(on_devices) DO(xla_scalar) DO(x64_scopes) DO(exit_x64_scope) DO(keep) DO(clock) DO(call_errors)     \
     DO(no_value) DO(numpy_function) DO(node) DO(later) DO(sequence) DO(config) DO(on_host) DO(lens) DO(index_get) DO(index_put)          \
     DO(index_look) DO(whole_axis) DO(no_axis) DO(new_axis) DO(slice_kind) DO(first) DO(updating) DO(state) DO(traced)             \
-    DO(program_cache) DO(borrowed_value) DO(export) DO(take_back) DO(several) DO(waited) DO(warn_of_precision)
+    DO(program_cache) DO(borrowed_value) DO(export) DO(take_back) DO(several) DO(waited) DO(warn_of_precision) DO(expect)
 
 #define DECLARE(name) static PyObject *name##_;
 CONNECTIONS(DECLARE)
@@ -37,7 +37,7 @@ static struct {
     DO(extra, layout) DO(extra, grad_handle) DO(op, differentiable) DO(node, op) DO(node, attrs) DO(node, inputs) DO(node, mask)                   \
     DO(node, pullback) DO(node, outputs) DO(node, sequence)                                                                                                       \
     DO(state, recomputable) DO(state, given) DO(state, handles) DO(state, payloads) DO(state, places) DO(state, read_only)           \
-    DO(state, lazy_values) DO(state, values) DO(state, version) DO(traced, alone) DO(traced, key) DO(traced, numpy_dtypes)        \
+    DO(state, lazy_values) DO(state, values) DO(state, version) DO(traced, alone) DO(traced, errors) DO(traced, key) DO(traced, numpy_dtypes)        \
     DO(traced, op) DO(traced, programs) DO(traced, pure) DO(traced, state) DO(traced, training)                              \
     DO(lens, attrs) DO(lens, get) DO(lens, look) DO(lens, operands) DO(lens, put)                                           \
     DO(op, ufunc) DO(op, outputs) DO(op, scalars) DO(op, prefers_xla) DO(op, programs) DO(op, rule) DO(op, inputs) DO(op, numpy_constructor) \

@@ -111,12 +111,12 @@ gather_state(PyObject *state, PyObject **found)
     return 1;
 }
 
-/* Retain the written outputs of a program, and return its one array or scalar: `Program.finished`
-   for such programs. */
+/* Retain the written outputs of a program, keep its error flags for the next read, and return its
+   one array or scalar: `Program.finished` for such programs. */
 static PyObject * /* new; steals the results */
-retain_outputs(PyObject *kind, PyObject *state, PyObject *results)
+retain_outputs(PyObject *kind, PyObject *state, PyObject *errors, PyObject *results)
 {
-    Py_ssize_t kept = PyTuple_GET_SIZE(results) - 1;
+    Py_ssize_t kept = PyTuple_GET_SIZE(results) - (errors == Py_None ? 1 : 2);
     PyObject *made = new_handle(kind, Py_NewRef(PyTuple_GET_ITEM(results, kept))), *payloads, *version;
     if (made != NULL && state != Py_None) {
         if ((payloads = PyList_New(kept)) == NULL || (version = PyIter_Next(clock_)) == NULL) {
@@ -130,6 +130,13 @@ retain_outputs(PyObject *kind, PyObject *state, PyObject *results)
             Py_SETREF(SLOT(state, state_version), version);
             Py_SETREF(SLOT(state, state_payloads), payloads);
         }
+    }
+    if (made != NULL && errors != Py_None) {
+        PyObject *kept_flags = PyObject_CallFunctionObjArgs(expect_, PyTuple_GET_ITEM(results, kept + 1), errors, NULL);
+        if (kept_flags == NULL) {
+            Py_CLEAR(made);
+        }
+        Py_XDECREF(kept_flags);
     }
     Py_DECREF(results);
     return made;
@@ -178,7 +185,7 @@ try_fast_rerun(PyObject *traced, PyObject *args, PyObject *types)
     kind = SLOT(traced, traced_alone);
     results = found;
     if (found != NULL && PyTuple_CheckExact(found) && kind != Py_None) {
-        results = retain_outputs(kind, state, found);
+        results = retain_outputs(kind, state, SLOT(traced, traced_errors), found);
     }
     Py_DECREF(program);
     Py_DECREF(state);

@@ -28,7 +28,7 @@ def raise_pending() -> None:
             flags, errors = _pending.popleft()
         except IndexError:  # another thread has looked at it meanwhile
             return
-        raised = onp.flatnonzero(flags if type(flags) is onp.ndarray else backends.to_host(flags))
-        if raised.size:
-            kind, message = errors[int(raised[0])]
+        array = flags if type(flags) is onp.ndarray else backends.to_host(flags)
+        if b"\1" in array.tobytes():  # ten times as fast as `any` for so few
+            kind, message = errors[int(onp.flatnonzero(array)[0])]
             raise kind(message)

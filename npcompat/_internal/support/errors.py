@@ -15,11 +15,12 @@ from types import CodeType, FrameType
 
 
 def _folders(packages: Iterable[str]) -> Iterator[str]:
-    """Iterate over the folders of installed packages, without importing them."""
+    """Iterate over the folders of packages and the files of modules, without importing them."""
     for package in packages:
         spec = importlib.util.find_spec(package)
         if spec is not None and spec.origin is not None:
-            yield os.path.dirname(spec.origin) + os.sep
+            is_package = spec.submodule_search_locations is not None
+            yield os.path.dirname(spec.origin) + os.sep if is_package else spec.origin
 
 
 _PACKAGE = str(Path(__file__).parents[2]) + os.sep
@@ -27,7 +28,7 @@ _PACKAGE = str(Path(__file__).parents[2]) + os.sep
 # may be named jax, too.
 _NAMES = (
     "jax", "jaxlib", "numpy", "optax", "ml_dtypes", "absl", "chex", "etils", "opt_einsum",
-    "array_api_compat", "torch",
+    "array_api_compat", "safetensors", "torch", "typing_extensions",
 )  # fmt: skip
 _LIBRARIES = (*_folders(_NAMES), contextlib.__file__, functools.__file__, "<frozen ")
 _STDLIB = os.path.dirname(contextlib.__file__) + os.sep

@@ -346,7 +346,7 @@ def _nan_spread(
     found = inherit(select(free > 0, squared / select(free > 0, free, 1), onp.nan), a)
     if of is std:  # of equal elements the derivative is zero, as that of `std`
         zero = found == 0
-        found = select(zero, 0, sqrt(select(zero, 1, found)))
+        found = inherit(select(zero, 0, sqrt(select(zero, 1, found))), a)
     spread = found.astype(real if dtype is None else wanted, copy=False)
     return finish(handles.as_scalar(asanyarray(spread)), out, of.__name__)
 

@@ -245,7 +245,7 @@ def full(
             wanted = wanted or dtypes.default_float()
         elif isinstance(value, TracedNumber):
             wanted = wanted or dtypes.strong(xla.type_of(as_value(value).payload))
-        elif not isinstance(value, Handle):
+        elif isinstance(value, list | tuple):  # which may hold recorded or traced arrays
             value = array_like.joined(value)
         if not isinstance(value, Handle | TracedNumber):
             # Let NumPy cast, with its warnings and errors.

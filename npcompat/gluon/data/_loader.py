@@ -9,12 +9,14 @@ import contextvars
 import multiprocessing
 import pickle
 import random as python_random
+import signal
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as onp
@@ -42,6 +44,8 @@ _work: list[Any] = []  # in a worker: the dataset and the batchify function
 
 
 def _begin(content: bytes) -> None:
+    # Ctrl-C is sent to all processes of a terminal; the main process decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     modes.set_default(backend="numpy")
     _work[:] = pickle.loads(content)
 
@@ -52,6 +56,19 @@ def _make(indices: Sequence[int], seed: int) -> Any:
     dataset, batchify = _work
     with stream.default.elsewhere(seed):
         return mapped(_as_host, batchify([dataset[i] for i in indices]))
+
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Let processes start with SIGINT blocked, so that it does not end them before they ignore it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _HostArray:
@@ -311,7 +328,8 @@ class DataLoader:
         try:
             if self._threads:
                 return self._pool.submit(contextvars.copy_context().run, self._batch, indices, seed)
-            return self._pool.submit(_make, list(indices), seed)
+            with _interrupts_blocked():
+                return self._pool.submit(_make, list(indices), seed)
         except BrokenProcessPool as error:
             raise self._worker_died() from error
 

@@ -186,7 +186,7 @@ def test_networks_take_a_device_without_pretrained_parameters(name):
     net = gluon.model_zoo.vision.get_model(name, ctx=mx.cpu(), root="nowhere", classes=3)
     net.initialize(ctx=mx.cpu())
     assert net(np.zeros((1, 3, 64, 64))).shape == (1, 3)
-    with pytest.raises(NotImplementedError, match="a parameter lives on one device"):
+    with pytest.raises(ValueError, match="does not exist"):
         gluon.model_zoo.vision.get_model(name, ctx=[mx.cpu(0), mx.gpu(0)])
 
 

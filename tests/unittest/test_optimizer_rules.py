@@ -388,7 +388,9 @@ def test_trainer_takes_an_optax_transformation(wrap):
         updates, state = transformation.update(grads, state, params)
         params = optax.apply_updates(params, updates)
     onp.testing.assert_allclose(weight, params["weight"], rtol=1e-4, atol=1e-6)
-    assert trainer.learning_rate == 1 and trainer.optimizer.num_update == 4
+    assert trainer.optimizer.num_update == 4
+    with pytest.raises(NotImplementedError, match="inject_hyperparams"):
+        _ = trainer.learning_rate
     assert "[1][0].mu['weight']" in trainer.optimizer.state
 
 

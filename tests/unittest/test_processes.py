@@ -122,7 +122,7 @@ def test_values_of_other_processes_are_computed_with_or_asked_for_by_gather(tmp_
     else:
         raise AssertionError("no error")
     npx.distributed.barrier("end")
-    print("all of", rank, flush=True)
+    print(f"all of {rank}\\n", end="", flush=True)
     """
     said = launched(2, script(body), tmp_path, devices=2)
     assert "all of 0" in said and "all of 1" in said

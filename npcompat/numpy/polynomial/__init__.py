@@ -90,7 +90,7 @@ def set_default_printstyle(style: str) -> None:
     """
     if style not in ("unicode", "ascii"):
         raise ValueError(
-            f"UnsupportedError format string '{style}'. Valid options are 'ascii' and 'unicode'"
+            f"Unsupported format string '{style}'. Valid options are 'ascii' and 'unicode'"
         )
     _found["_polybase"].ABCPolyBase._use_unicode = style == "unicode"
 

@@ -90,7 +90,7 @@ def integers(
     """
     wanted = onp.dtype(dtype)
     if wanted.kind not in "iub":
-        raise TypeError(f"UnsupportedError dtype {wanted!r} for {what}")
+        raise TypeError(f"Unsupported dtype {wanted!r} for {what}")
     if not wanted.isnative:
         if not legacy:
             raise ValueError(_SWAPPED)

@@ -125,7 +125,7 @@ def float_dtype(dtype: Any, what: str) -> onp.dtype[Any]:
         return dtypes.default_float()
     wanted = dtypes.canonical(dtype)
     if not dtypes.is_float(wanted) or not wanted.isnative:
-        raise TypeError(f"UnsupportedError dtype {wanted!r} for {what}")
+        raise TypeError(f"Unsupported dtype {wanted!r} for {what}")
     return wanted
 
 

@@ -187,6 +187,14 @@ case(
     special=True,
     second=True,
 )
+case(
+    "_npi_replaced",
+    lambda xp, a: xp.nan_to_num(a, nan=[1.0, 2.0, 3.0], posinf=[[4.0], [5.0]]),
+    "2,3",
+    dtypes="e f d",
+    special=True,
+    layouts=("ordinary", "view"),
+)
 case("_npi_angle", lambda xp, a: xp.angle(a), "2,3 nonzero", dtypes="i f d F D", grad=())
 case("_npi_angle", lambda xp, a: xp.angle(a, deg=True), "2,3 nonzero complex128")
 

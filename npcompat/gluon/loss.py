@@ -7,6 +7,7 @@ import numpy as onp
 
 import npcompat.numpy as np
 import npcompat.numpy_extension as npx
+from npcompat._internal.core.op import normalized_axes
 from npcompat._internal.support.errors import InferenceError
 from npcompat.gluon._labels import check_labels
 from npcompat.gluon.block import HybridBlock
@@ -325,7 +326,8 @@ class SoftmaxCrossEntropyLoss(Loss):
                 return None
             counted = label != self._ignored
             return np.expand_dims(counted, self._axis)
-        label, classes = np.asarray(label), pred.shape[self._axis]
+        (axis,) = normalized_axes(self._axis, pred.ndim)
+        label, classes = np.asarray(label), pred.shape[axis]
         check_labels(type(self).__name__, label, classes, self._ignored)
         counted = None if self._ignored is None else label != self._ignored
         if counted is None or counted.ndim == pred.ndim:

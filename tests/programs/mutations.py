@@ -46,7 +46,7 @@ def _zeros(outs, cotangents, separate):
 
 
 def _all_carry(self, given, data, states):
-    """What a loop writes is taken to depend on what is differentiated."""
+    """Take all that a loop writes as dependent on what is differentiated."""
     return (True,) * (self.outs + states + len(self.written))
 
 

@@ -1,4 +1,4 @@
-"""What users of other libraries meet first: each works, or says at once what to do."""
+"""Features that users of other libraries try first: each works, or says at once what to do."""
 
 import numpy as onp
 import optax

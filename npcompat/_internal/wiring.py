@@ -125,7 +125,9 @@ def _connect_fast_path() -> None:
         export=borrowed_buffers.export,
         take_back=borrowed_buffers.take_back,
         warn_of_precision=precision_warning.warn_of_precision,
-        expect=pending_errors.expect,
+        # error flags of programs, checked at the next read
+        pending=pending_errors.pending,
+        raise_pending=pending_errors.raise_pending,
         program_cache=program_cache.ProgramCache,
         xla_programs=program_cache.position(program_cache.FORWARD, xla.name),
         host_programs=program_cache.position(program_cache.FORWARD, host.name),

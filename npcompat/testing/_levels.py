@@ -10,6 +10,7 @@ import numpy as onp
 from npcompat import autograd, np, npx
 from npcompat._internal.backend.conformance import equations
 from npcompat._internal.backend.plugin.backend import Plugin
+from npcompat._internal.core import modes
 
 Finding = tuple[str, str]
 """Name of a check, and "right", or what was found: it begins with missing, wrong or raised."""
@@ -31,10 +32,10 @@ def checked(name: str, check: Callable[[], str]) -> Finding:
 
 def transfers(plugin: Plugin) -> Iterator[Finding]:
     """Check that arrays of each dtype, of any strides, come back as they were sent."""
-    device, engine = plugin.devices[0], plugin.engine
+    device, engine = _device(plugin), plugin.engine
     for name in DTYPES:
         dtype = onp.dtype(ml_dtypes.bfloat16 if name == "bfloat16" else name)
-        if not plugin.has_dtype(dtype):
+        if not plugin.has_dtype(dtype, device):
             yield f"dtype {name}", "missing: not among dtypes()"
             continue
         yield checked(f"dtype {name}", lambda dtype=dtype: _there_and_back(engine, device, dtype))  # type: ignore[misc]
@@ -70,9 +71,14 @@ def _is_fresh(engine: Any, device: Any) -> str:
 
 
 def _is_known(plugin: Plugin) -> str:
-    held = plugin.engine.from_host(onp.ones(3, "float32"), plugin.devices[0])
+    device = _device(plugin)
+    held = plugin.engine.from_host(onp.ones(3, "float32"), device)
     found = plugin.engine.device_of(held)
-    return "right" if found == plugin.devices[0] else f"wrong: {found} is not among devices()"
+    return "right" if found == device else f"wrong: {found} in place of {device}"
+
+
+def _device(plugin: Plugin) -> Any:
+    return plugin.device(modes.current().device)
 
 
 def equation_corners(plugin: Plugin) -> Iterator[Finding]:

@@ -25,7 +25,11 @@ KINDS = ("right", "missing", "wrong", "raised")
 
 
 def report(
-    name: str, cases: str | None = None, programs: int = 25, quick: bool = False
+    name: str,
+    cases: str | None = None,
+    programs: int = 25,
+    quick: bool = False,
+    device: str | None = None,
 ) -> dict[str, Any]:
     """Check a backend; returns what was found, level by level.
 
@@ -39,6 +43,8 @@ def report(
         Random programs of views and writes.
     quick : bool
         Leave out operators and gradients.
+    device : str, optional
+        Device of the backend, such as "cuda:0"; by default its first.
 
     Returns
     -------
@@ -48,13 +54,13 @@ def report(
     Raises
     ------
     ValueError
-        If there is no such backend.
+        If there is no such backend, or no such device of it.
     BackendError
         If its engine can't be made.
     """
     plugin = registry.get(name)
     found: dict[str, Any] = {}
-    with npx.backend(name, fallback="error"), warnings.catch_warnings():
+    with npx.backend(name, device, fallback="error"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         levels: dict[str, Iterable[_levels.Finding]] = {
             "transfers": _levels.transfers(plugin),
@@ -148,6 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="Check a plug-in backend of npcompat.",
     )
     parser.add_argument("name", help="name of the backend, as npx.backend takes it")
+    parser.add_argument("--device", help="device of the backend, such as cuda:0; default its first")
     parser.add_argument("--json", action="store_true", help="print all findings as JSON")
     parser.add_argument("--cases", help="folder tests/unittest of npcompat's sources")
     parser.add_argument(
@@ -158,7 +165,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     begun = time.perf_counter()
     try:
-        found = report(given.name, given.cases, given.programs, given.quick)
+        found = report(given.name, given.cases, given.programs, given.quick, given.device)
     except (ValueError, BackendError, FileNotFoundError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -1,7 +1,7 @@
 """Pending errors of programs: flags among their outputs, checked at the next read."""
 
-from collections import deque
 from collections.abc import Sequence
+from threading import Lock
 from typing import Any
 
 import numpy as onp
@@ -9,9 +9,11 @@ import numpy as onp
 from npcompat._internal.core import modes
 from npcompat._internal.dispatch import backends
 
-_MOST = 64
-"""Number of flags that may wait: of more, the oldest are looked at, which were computed long ago."""
-_pending: deque[tuple[Any, Sequence[tuple[type[Exception], str]]]] = deque()
+MOST = 64
+"""Number of flags that are left unread until a read: older ones were computed long ago."""
+pending: list[tuple[Any, Sequence[tuple[type[Exception], str]]]] = []
+"""Flags that nobody has looked at, with their errors; the fast path appends to it, too."""
+_reading = Lock()
 
 
 def expect(flags: Any, errors: Sequence[tuple[type[Exception], str]]) -> None:
@@ -19,24 +21,31 @@ def expect(flags: Any, errors: Sequence[tuple[type[Exception], str]]) -> None:
 
     Flags on the host raise at once: no later read of host arrays would check them.
     """
-    _pending.append((flags, errors))
+    pending.append((flags, errors))
     if type(flags) is onp.ndarray:
         raise_pending()
-    elif len(_pending) > _MOST:
-        raise_pending(_MOST)
+    elif len(pending) > 2 * MOST:
+        raise_pending(MOST)
 
 
 def raise_pending(left: int = 0) -> None:
-    """Raise the first error that a program has flagged so far; `left` flags may stay unread."""
-    while len(_pending) > left:
-        try:
-            flags, errors = _pending.popleft()
-        except IndexError:  # another thread has looked at it meanwhile
-            return
-        array = flags if type(flags) is onp.ndarray else _read(flags)
-        if b"\1" in array.tobytes():  # ten times as fast as `any` for so few
-            kind, message = errors[int(onp.flatnonzero(array)[0])]
-            raise kind(message)
+    """Raise the first error that a program has flagged so far; the newest `left` stay unread."""
+    if len(pending) <= left:
+        return
+    with _reading:  # two threads must not take the same flags
+        count = max(len(pending) - left, 0)
+        found = pending[:count]
+        del pending[:count]
+    done = 0
+    try:
+        for flags, errors in found:
+            done += 1
+            array = flags if type(flags) is onp.ndarray else _read(flags)
+            if b"\1" in array.tobytes():  # ten times as fast as `any` for so few
+                kind, message = errors[int(onp.flatnonzero(array)[0])]
+                raise kind(message)
+    finally:
+        pending[:0] = found[done:]
 
 
 def _read(flags: Any) -> onp.ndarray[Any, Any]:
@@ -47,4 +56,4 @@ def _read(flags: Any) -> onp.ndarray[Any, Any]:
         return backends.to_host(flags)
 
 
-__all__ = ["expect", "raise_pending"]
+__all__ = ["MOST", "expect", "pending", "raise_pending"]

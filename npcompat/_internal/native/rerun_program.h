@@ -12,6 +12,7 @@
 #define PREFETCH(object) ((void)(object))
 #endif
 
+enum { UNREAD_FLAGS = 64 }; /* `MOST` of dispatch/pending_errors.py */
 enum { OF_VALUE = 2, OF_PAYLOAD = 1 }; /* counts of an unshared value (held by state and handle), and of its payload (by state) */
 
 /* True if each handle holds its value, and nothing but the list and the handle does. */
@@ -111,6 +112,25 @@ gather_state(PyObject *state, PyObject **found)
     return 1;
 }
 
+/* Keep error flags for the next read; -1 if one of those that were computed long ago is set:
+   `expect` of dispatch/pending_errors.py. */
+static int
+expect_flags(PyObject *flags, PyObject *errors)
+{
+    PyObject *pair = PyTuple_Pack(2, flags, errors), *read = NULL, *left;
+    int kept = pair != NULL && PyList_Append(pending_, pair) == 0;
+    Py_XDECREF(pair);
+    if (!kept || PyList_GET_SIZE(pending_) <= 2 * UNREAD_FLAGS) {
+        return kept ? 0 : -1;
+    }
+    if ((left = PyLong_FromLong(UNREAD_FLAGS)) != NULL) {
+        read = PyObject_CallOneArg(raise_pending_, left);
+        Py_DECREF(left);
+    }
+    Py_XDECREF(read);
+    return read == NULL ? -1 : 0;
+}
+
 /* Retain the written outputs of a program, keep its error flags for the next read, and return its
    one array or scalar: `Program.finished` for such programs. */
 static PyObject * /* new; steals the results */
@@ -131,12 +151,8 @@ retain_outputs(PyObject *kind, PyObject *state, PyObject *errors, PyObject *resu
             Py_SETREF(SLOT(state, state_payloads), payloads);
         }
     }
-    if (made != NULL && errors != Py_None) {
-        PyObject *kept_flags = PyObject_CallFunctionObjArgs(expect_, PyTuple_GET_ITEM(results, kept + 1), errors, NULL);
-        if (kept_flags == NULL) {
-            Py_CLEAR(made);
-        }
-        Py_XDECREF(kept_flags);
+    if (made != NULL && errors != Py_None && expect_flags(PyTuple_GET_ITEM(results, kept + 1), errors) < 0) {
+        Py_CLEAR(made);
     }
     Py_DECREF(results);
     return made;

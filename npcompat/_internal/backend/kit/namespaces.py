@@ -5,14 +5,9 @@ from importlib import import_module
 from npcompat._internal.backend.kit.array_api import ArrayAPIEngine
 
 
-def cupy() -> ArrayAPIEngine:
-    """Return the engine over CuPy's arrays, on a GPU."""
-    return ArrayAPIEngine(import_module("array_api_compat.cupy"), "cupy", kind="gpu")
-
-
 def array_api_strict() -> ArrayAPIEngine:
     """Return the engine over the strict namespace, which has the standard and no more."""
     return ArrayAPIEngine(import_module("array_api_strict"), "array_api_strict")
 
 
-__all__ = ["array_api_strict", "cupy"]
+__all__ = ["array_api_strict"]

@@ -18,7 +18,7 @@ GROUP, FACTS_GROUP = "npcompat.backends", "npcompat.backend_facts"
 _KIT = "npcompat._internal.backend.kit"
 SHIPPED = {
     "array_api_strict": f"{_KIT}.namespaces:array_api_strict",
-    "cupy": f"{_KIT}.namespaces:cupy",
+    "cupy": f"{_KIT}.cupy_engine:CuPyEngine",
     "torch": f"{_KIT}.torch_engine:TorchEngine",
 }
 """Engines of npcompat's own, for libraries that need not be installed."""

@@ -1,0 +1,141 @@
+"""Engine over CuPy: the rules of the kit on NVIDIA's GPUs, with CuPy's functions beyond the standard."""
+
+from collections.abc import Callable, Collection, Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.backend.equations.program import Equation, Function, Program, Type
+from npcompat._internal.backend.kit.array_api import ArrayAPIEngine
+from npcompat._internal.backend.kit.devices import EngineDevice
+
+_SPECIAL = {
+    "erf": "erf",
+    "erfinv": "erfinv",
+    "lgamma": "gammaln",
+    "digamma": "digamma",
+    "zeta": "zeta",
+    "i1e": "i1e",
+}
+"""Functions by their names in the kit, and in `cupyx.scipy.special`."""
+
+
+class CuPyEngine(ArrayAPIEngine):
+    """Engine that executes programs by CuPy.
+
+    What CuPy lacks (matrices that are solved or factorised in stacks) is computed by NumPy on
+    copies; `from_numpy` counts that by primitive.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(import_module("array_api_compat.cupy"), "cupy", kind="gpu")
+        self._cupy: Any = import_module("cupy")
+        self._special: Any = import_module("cupyx.scipy.special")
+        self._here = 0
+
+    # --- arrays
+
+    def devices(self) -> Sequence[EngineDevice]:
+        """Return the GPUs."""
+        count = self._cupy.cuda.runtime.getDeviceCount()
+        return tuple([EngineDevice("gpu", i, self._cupy.cuda.Device(i)) for i in range(count)])
+
+    def dtypes(self, device: EngineDevice) -> Collection[onp.dtype[Any]]:
+        """Return the dtypes that are held exactly."""
+        return frozenset([*super().dtypes(device), onp.dtype("float16")])
+
+    def from_host(self, array: onp.ndarray[Any, Any], device: EngineDevice | None) -> Any:
+        """Copy a NumPy array, of any strides."""
+        with self._cupy.cuda.Device(self._here if device is None else device.index):
+            return self._cupy.array(onp.asarray(array), order="C")
+
+    def to_host(self, data: Any, dtype: onp.dtype[Any] | None) -> onp.ndarray[Any, Any]:
+        """Copy to the host; waits for the computation."""
+        return onp.array(self._cupy.asnumpy(data))
+
+    def fresh(self, data: Any) -> Any:
+        """Copy to a buffer of its own."""
+        return self._cupy.array(data, order="C")
+
+    def device_of(self, data: Any) -> EngineDevice:
+        """Return the GPU of an array."""
+        return EngineDevice("gpu", data.device.id, data.device)
+
+    def move(self, data: Any, device: EngineDevice) -> Any:
+        """Copy to a GPU."""
+        with device.native:
+            return self.fresh(data)
+
+    def context(self, device: EngineDevice) -> Any:
+        """Return the context in which programs run: their GPU is the current one."""
+        return self._cupy.cuda.Device(device.index)
+
+    def program(self, program: Program, donate: Collection[int], device: EngineDevice) -> Function:
+        """Build a program by the rules; constants are put on the device."""
+        self._here = device.index
+        try:
+            return super().program(program, donate, device)
+        finally:
+            self._here = 0
+
+    def wait_all(self) -> None:
+        """Wait for what runs on the GPUs."""
+        for device in self.devices():
+            device.native.synchronize()
+
+    def memory(self, device: EngineDevice) -> tuple[int, int]:
+        """Return free and total bytes of a GPU."""
+        free, total = device.native.mem_info
+        return int(free), int(total)
+
+    # --- functions beyond the standard
+
+    def _own_or_numpys(self, name: str) -> Callable[..., Any]:
+        function: Callable[..., Any] | None = getattr(self._special, _SPECIAL.get(name, ""), None)
+        return super()._own_or_numpys(name) if function is None else function
+
+    def function_complex(self, dtype: Any) -> Callable[..., Any]:
+        """Return the function that puts real and imaginary parts together."""
+        cupy, wide = self._cupy, onp.dtype(dtype).itemsize > 4
+
+        def compute(real: Any, imag: Any) -> Any:
+            real, imag = cupy.broadcast_arrays(real, imag)
+            made = cupy.empty(real.shape, "complex128" if wide else "complex64")
+            made.real, made.imag = real, imag
+            return made
+
+        return compute
+
+    def bitcast(self, given: Type, wanted: Type) -> Callable[..., Any]:
+        """Return the function that reads the bits as another dtype; a new last axis, if narrower."""
+        cupy = self._cupy
+        return lambda x: cupy.ravel(x).view(wanted.dtype).reshape(wanted.shape)
+
+    def placement(self, kind: str, whole: Type, axis: int) -> Callable[..., Any]:
+        """Return the function that puts parts along an axis at positions.
+
+        Floats are added by CuPy, in any order. Of several parts for one position the GPU would keep
+        any, where NumPy, which does the rest, keeps the last.
+        """
+        if kind != "add" or whole.dtype.kind not in "fc" or whole.dtype.itemsize == 2:
+            return super().placement(kind, whole, axis)
+        before = (slice(None),) * axis
+        add = import_module("cupyx").scatter_add
+
+        def compute(x: Any, at: Any, new: Any) -> Any:
+            made = x.copy()
+            add(made, (*before, at), new)
+            return made
+
+        return compute
+
+    # --- matrices
+
+    def matrix_eigh(self, equation: Equation) -> Callable[..., Any]:
+        """Return eigenvectors and eigenvalues of Hermitian matrices."""
+        part, eigh = "L" if equation.attrs.get("lower", True) else "U", self._cupy.linalg.eigh
+        return lambda a: list(reversed(eigh(a, UPLO=part)))
+
+
+__all__ = ["CuPyEngine"]

@@ -357,6 +357,7 @@ def test_strides_and_flags_are_those_of_numpy():
     agrees(program, matrix())
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # NumPy 2.5
 def test_setting_the_shape_keeps_views_alive():
     def program(xp, a):
         v = a[1:]

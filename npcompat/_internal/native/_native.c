@@ -18,6 +18,7 @@
 #define PY_SSIZE_T_CLEAN
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <Python.h>
+#include <stddef.h>
 #include <numpy/arrayobject.h>
 #if PY_VERSION_HEX < 0x030C0000
 #include <structmember.h>

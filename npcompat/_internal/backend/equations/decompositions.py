@@ -183,6 +183,8 @@ _SIMPLE: dict[str, Callable[..., Any]] = {
     "rsqrt": lambda x: lax.full_like(x, 1) / lax.sqrt(x),
     "cbrt": _cube_root,
     "exp2": lambda x: lax.exp(x * lax.full_like(x, math.log(2))),
+    "log2": lambda x: lax.log(x) / lax.full_like(x, math.log(2)),
+    "one_minus_square": lambda x: (lax.full_like(x, 1) - x) * (lax.full_like(x, 1) + x),
     "logistic": lambda x: lax.full_like(x, 1) / (lax.full_like(x, 1) + lax.exp(-x)),
     "erfc": lambda x: lax.full_like(x, 1) - lax.erf(x),
     "add_any": lax.add,

@@ -21,7 +21,7 @@ from npcompat._internal.backend.equations.program import (
     UnsupportedError,
     Variable,
 )
-from npcompat._internal.backend.jaxpr.compat import ClosedJaxpr, Literal
+from npcompat._internal.backend.jaxpr.compat import ClosedJaxpr, Literal, scan_counts
 from npcompat._internal.backend.jaxpr.primitives import CALLS, called
 
 _IDENTITIES = frozenset((
@@ -376,13 +376,14 @@ def _while(walk: _Walk, eqn: Any, inputs: list[Atom], types: list[Type]) -> list
 @_rule("scan")
 def _scan(walk: _Walk, eqn: Any, inputs: list[Atom], types: list[Type]) -> list[Atom]:
     p = eqn.params
+    constants, carried = scan_counts(p)
     return walk.emit(
         "scan",
         inputs,
         types,
         body=walk.program("body", p["jaxpr"]),
-        constants=p["num_consts"],
-        carried=p["num_carry"],
+        constants=constants,
+        carried=carried,
         length=p["length"],
         reverse=bool(p["reverse"]),
     )

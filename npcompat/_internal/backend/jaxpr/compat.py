@@ -5,6 +5,7 @@ it is not used. The error for a missing name tells the installed version of JAX 
 """
 
 import importlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -61,6 +62,18 @@ batched_device_put: Any = private("jaxlib.xla_client", "batched_device_put")
 buffer.
 """
 
+
+def scan_counts(params: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the numbers of constants and of carried operands of a `scan` equation.
+
+    JAX 0.10 has them among the parameters; later ones have a tree of the operands.
+    """
+    if "num_consts" in params:
+        return params["num_consts"], params["num_carry"]
+    constants, carried, _ = params["ft_in"].unpack()
+    return len(list(constants)), len(list(carried))
+
+
 __all__ = [
     "TESTED",
     "ArrayImpl",
@@ -80,4 +93,5 @@ __all__ = [
     "convert_element_type",
     "jaxpr_as_fun",
     "private",
+    "scan_counts",
 ]

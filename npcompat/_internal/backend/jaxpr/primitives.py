@@ -11,7 +11,8 @@ _TABLE = {
     "elementwise": """
         abs acos acosh add and asin asinh atan atan2 atanh bessel_i0e bessel_i1e cbrt ceil clz cos
         cosh digamma div erf erf_inv erfc exp exp2 expm1 floor igamma igammac integer_pow lgamma log
-        log1p logistic max min mul nextafter not or polygamma population_count pow random_gamma_grad
+        log1p log2 logistic max min mul nextafter not one_minus_square or polygamma population_count
+        pow random_gamma_grad
         regularized_incomplete_beta rem round rsqrt shift_left shift_right_arithmetic
         shift_right_logical sign sin sinh sqrt square sub tan tanh xor zeta
         """,
@@ -48,7 +49,7 @@ _TABLE = {
         random_bits random_gamma random_split random_wrap rng_bit_generator rng_uniform threefry2x32
         """,
     "call": """
-        checkpoint closed_call core_call custom_jvp_call custom_vjp_call remat remat2
+        checkpoint closed_call core_call custom_jvp_call custom_vjp_call eval_jaxpr remat remat2
         """,
     "call zero_preserving": "jit pjit",
     "control_flow": "cond scan while",

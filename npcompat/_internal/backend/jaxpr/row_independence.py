@@ -12,6 +12,7 @@ from typing import Any
 import jax
 
 from npcompat._internal.backend.jaxpr import tracing
+from npcompat._internal.backend.jaxpr.compat import scan_counts
 from npcompat._internal.backend.jaxpr.primitives import (
     CALLS,
     ELEMENTWISE,
@@ -452,7 +453,7 @@ def _branches(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> list
 @_RULES.add("scan")
 def _scan(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> list[Axis]:
     params = eqn.params
-    held, carried = params["num_consts"], params["num_carry"]
+    held, carried = scan_counts(params)
     constants, carry = list(axes[:held]), list(axes[held : held + carried])
     given = axes[held + carried :]
     _RULES.expect(0 not in given, eqn)

@@ -52,6 +52,7 @@ _RULES: Mapping[str, Rule] = {
     "square": _own(torch.square),
     "rsqrt": _own(torch.rsqrt),
     "exp2": _own(torch.exp2),
+    "log2": _own(torch.log2),
     "logistic": _own(torch.sigmoid),
     "erfc": _own(torch.erfc),
     "bessel_i0e": _own(torch.special.i0e),
@@ -71,7 +72,7 @@ class TorchEngine(ArrayAPIEngine):
     """
 
     composites = frozenset((
-        "top_k", "square", "rsqrt", "exp2", "logistic", "erfc", "cumprod", "cummax", "cummin",
+        "top_k", "square", "rsqrt", "exp2", "log2", "logistic", "erfc", "cumprod", "cummax", "cummin",
         "cumlogsumexp", "bessel_i0e", "bessel_i1e", "stack",
     ))  # fmt: skip
     rules = _RULES

@@ -84,7 +84,7 @@ def _device(plugin: Plugin) -> Any:
 def equation_corners(plugin: Plugin) -> Iterator[Finding]:
     """Check single equations in corners against XLA."""
     for name in equations.EQUATIONS:
-        yield name, equations.outcome(plugin, name)
+        yield name, equations.outcome(plugin, name, _device(plugin))
 
 
 # --- memory: programs of views, copies and writes, beside the same on NumPy ------------------------

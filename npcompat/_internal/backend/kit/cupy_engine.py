@@ -19,6 +19,10 @@ _SPECIAL = {
     "i1e": "i1e",
 }
 """Functions by their names in the kit, and in `cupyx.scipy.special`."""
+_ADDED = (
+    "int32", "int64", "uint32", "uint64", "float32", "float64", "complex64", "complex128",
+)  # fmt: skip
+"""Dtypes that `cupyx.scatter_add` takes, `int64` by its bits."""
 
 
 class CuPyEngine(ArrayAPIEngine):
@@ -39,7 +43,7 @@ class CuPyEngine(ArrayAPIEngine):
     def devices(self) -> Sequence[EngineDevice]:
         """Return the GPUs."""
         count = self._cupy.cuda.runtime.getDeviceCount()
-        return tuple([EngineDevice("gpu", i, self._cupy.cuda.Device(i)) for i in range(count)])
+        return tuple([EngineDevice("gpu", i) for i in range(count)])
 
     def dtypes(self, device: EngineDevice) -> Collection[onp.dtype[Any]]:
         """Return the dtypes that are held exactly."""
@@ -60,15 +64,18 @@ class CuPyEngine(ArrayAPIEngine):
 
     def device_of(self, data: Any) -> EngineDevice:
         """Return the GPU of an array."""
-        return EngineDevice("gpu", data.device.id, data.device)
+        return EngineDevice("gpu", data.device.id)
 
     def move(self, data: Any, device: EngineDevice) -> Any:
         """Copy to a GPU."""
-        with device.native:
+        with self._native(device):
             return self.fresh(data)
 
     def context(self, device: EngineDevice) -> Any:
         """Return the context in which programs run: their GPU is the current one."""
+        return self._native(device)
+
+    def _native(self, device: EngineDevice) -> Any:
         return self._cupy.cuda.Device(device.index)
 
     def program(self, program: Program, donate: Collection[int], device: EngineDevice) -> Function:
@@ -82,11 +89,11 @@ class CuPyEngine(ArrayAPIEngine):
     def wait_all(self) -> None:
         """Wait for what runs on the GPUs."""
         for device in self.devices():
-            device.native.synchronize()
+            self._native(device).synchronize()
 
     def memory(self, device: EngineDevice) -> tuple[int, int]:
         """Return free and total bytes of a GPU."""
-        free, total = device.native.mem_info
+        free, total = self._native(device).mem_info
         return int(free), int(total)
 
     # --- functions beyond the standard
@@ -113,22 +120,33 @@ class CuPyEngine(ArrayAPIEngine):
         return lambda x: cupy.ravel(x).view(wanted.dtype).reshape(wanted.shape)
 
     def placement(self, kind: str, whole: Type, axis: int) -> Callable[..., Any]:
-        """Return the function that puts parts along an axis at positions.
-
-        Floats are added by CuPy, in any order. Of several parts for one position the GPU would keep
-        any, where NumPy, which does the rest, keeps the last.
+        """Return the function that puts parts along an axis at positions; of several for one
+        position, the last one, where the GPU would keep any.
         """
-        if kind != "add" or whole.dtype.kind not in "fc" or whole.dtype.itemsize == 2:
-            return super().placement(kind, whole, axis)
-        before = (slice(None),) * axis
-        add = import_module("cupyx").scatter_add
+        cupy, cupyx, before = self._cupy, import_module("cupyx"), (slice(None),) * axis
+        turned = [-1 if i == axis else 1 for i in range(whole.ndim)]
 
-        def compute(x: Any, at: Any, new: Any) -> Any:
+        def put(x: Any, at: Any, new: Any) -> Any:
+            if not at.size:
+                return x.copy()
+            last = cupy.full(x.shape[axis], -1, "int32")
+            cupyx.scatter_max(last, at, cupy.arange(at.size, dtype="int32"))
+            parts = cupy.take(new, cupy.maximum(last, 0), axis)
+            return cupy.where((last >= 0).reshape(turned), parts, x)
+
+        def add(x: Any, at: Any, new: Any) -> Any:
             made = x.copy()
-            add(made, (*before, at), new)
+            if whole.dtype == onp.int64:  # sums of unsigned integers have the same bits
+                cupyx.scatter_add(made.view("uint64"), (*before, at), new.view("uint64"))
+            else:
+                cupyx.scatter_add(made, (*before, at), new)
             return made
 
-        return compute
+        if kind == "set":
+            return put
+        if kind == "add" and whole.dtype.name in _ADDED:
+            return add
+        return super().placement(kind, whole, axis)
 
     # --- matrices
 

@@ -4,6 +4,7 @@ torch computes little with unsigned integers of more than 8 bits. They are carri
 of 64 bits by their bits; results are cut to their width (`TorchEngine.finished`).
 """
 
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -79,7 +80,7 @@ class TorchEngine(ArrayAPIEngine):
 
     def __init__(self, compiled: bool | None = None) -> None:
         super().__init__(Namespace(), "torch", missing="error")
-        self.compiles = compiled
+        self.compiles = _compile_wanted() if compiled is None else compiled
         self._numbers: dict[Any, Any] = {}
         self._here: EngineDevice | None = None
 
@@ -374,7 +375,7 @@ class TorchEngine(ArrayAPIEngine):
     def placement(self, kind: str, whole: Type, axis: int) -> Callable[..., Any]:
         """Return the function that puts parts along an axis at positions."""
         if kind == "set":
-            return lambda x, at, new: torch.index_copy(x, axis, at, new)
+            return lambda x, at, new: _placed(x, axis, at, new)
         if kind == "add" and whole.dtype != onp.bool_:
             return lambda x, at, new: torch.index_add(x, axis, at, new)
         if whole.dtype == onp.bool_ or whole.dtype.kind == "c" or whole.dtype.name == "uint64":
@@ -529,8 +530,9 @@ class TorchEngine(ArrayAPIEngine):
 
         def compute(a: Any) -> Any:
             if not a.numel():
-                order = torch.arange(a.shape[-2], dtype=torch.int32).expand(types[2].shape).clone()
-                return [a.clone(), torch.zeros(types[1].shape, dtype=torch.int32), order]
+                numbers = {"dtype": torch.int32, "device": a.device}
+                order = torch.arange(a.shape[-2], **numbers).expand(types[2].shape).clone()
+                return [a.clone(), torch.zeros(types[1].shape, **numbers), order]
             factors, pivots, _ = torch.linalg.lu_factor_ex(a)
             pivots = pivots - 1
             return [factors, pivots, _permutation(pivots, a.shape[-2])]
@@ -572,8 +574,28 @@ class TorchEngine(ArrayAPIEngine):
         return _WRITES
 
 
+def _compile_wanted() -> bool:
+    text = os.environ.get("NPCOMPAT_TORCH_COMPILE", "0")
+    if text not in ("0", "1"):
+        raise ValueError(f"NPCOMPAT_TORCH_COMPILE: expected 0 or 1, got {text!r}")
+    return text == "1"
+
+
 def _dtype(name: str) -> onp.dtype[Any]:
     return onp.dtype(ml_dtypes.bfloat16) if name == "bfloat16" else onp.dtype(name)
+
+
+def _placed(x: Any, axis: int, at: Any, new: Any) -> Any:
+    """Array with parts put at positions; of several for one position, the last one.
+
+    GPUs would keep any of these: there, the last one is found first.
+    """
+    if x.device.type == "cpu" or not at.numel():
+        return torch.index_copy(x, axis, at, new)
+    count = torch.arange(len(at), device=x.device)
+    last = torch.full((x.shape[axis],), -1, device=x.device).scatter_reduce(0, at, count, "amax")
+    written = (last >= 0).reshape([-1 if i == axis else 1 for i in range(x.ndim)])
+    return torch.where(written, new.index_select(axis, last.clamp(min=0)), x)
 
 
 def _permutation(pivots: Any, rows: int) -> Any:

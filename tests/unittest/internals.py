@@ -13,6 +13,7 @@ from npcompat._internal.backend import pillow
 from npcompat._internal.backend.conformance import equations
 from npcompat._internal.backend.jax import namespace
 from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax.kernels import array_functions as jax_array_functions
 from npcompat._internal.backend.jax.random import threefry
 from npcompat._internal.backend.jaxpr import cpu_rewrites, ragged_rounds, roll_loops, tracing
 from npcompat._internal.backend.jaxpr.cpu_convolution import FEW, FITS, MUCH, TAPS, product

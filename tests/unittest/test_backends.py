@@ -32,6 +32,51 @@ class Small(Plain):
     rules: ClassVar = {k: v for k, v in Plain.rules.items() if k not in ("svd", "tanh", "take")}
 
 
+class Placed(onp.ndarray):
+    """Array that knows on which device of an engine it lies."""
+
+    where = 0
+
+    def __array_finalize__(self, made_of):
+        self.where = getattr(made_of, "where", 0)
+
+
+class Two(Plain):
+    """An engine with two devices, which keeps programs with the device they were built for."""
+
+    def __init__(self):
+        super().__init__()
+        self.built = []
+
+    def devices(self):
+        return tuple([backends.EngineDevice("gpu", i) for i in (0, 1)])
+
+    def from_host(self, array, device):
+        made = onp.array(array).view(Placed)
+        made.where = 0 if device is None else device.index
+        return made
+
+    def to_host(self, data, dtype):
+        return onp.array(data)
+
+    def device_of(self, data):
+        return self.devices()[data.where]
+
+    def move(self, data, device):
+        return self.from_host(data, device)
+
+    def program(self, program, donate, device):
+        self.built.append((program.name, device.index))
+        run = super().program(program, donate, device)
+
+        def call(*arrays):
+            assert {a.where for a in arrays} <= {device.index}
+            return [self.from_host(a, device) for a in run(*arrays)]
+
+        return call
+
+
+backends.register("two", Two)
 backends.register("plain", Plain)
 backends.register("other", Plain)
 backends.register("small", Small)
@@ -84,6 +129,28 @@ def test_a_name_is_an_identifier_and_a_factory_is_called():
         backends.register("plain", Small)
     with pytest.raises(TypeError, match="a factory that can be called"):
         backends.register("fine", 3)
+
+
+def test_each_device_of_an_engine_has_programs_of_its_own():
+    found = []
+    for i in (0, 1, 0):
+        with npx.backend("two", device=f"gpu:{i}"):
+            x = np.array([1.0, 2.0])
+            y = np.exp(x) * x
+            found.append((x.device.index, y.device.index))
+    assert found == [(0, 0), (1, 1), (0, 0)]
+    built = registry.get("two").engine.built
+    assert len(built) == len(set(built)) and {i for _, i in built} == {0, 1}
+
+
+def test_operands_on_two_devices_of_an_engine_are_refused():
+    with npx.backend("two", device="gpu:0"):
+        x = np.array([1.0, 2.0])
+    with npx.backend("two", device="gpu:1"):
+        y = np.array([1.0, 2.0])
+    with pytest.raises(ValueError, match=r"devices of the two backend, gpu\(0\) and gpu\(1\)"):
+        x * y
+    assert (x.to_device(y.device) * y).device.index == 1
 
 
 # --- engines that can't be used -------------------------------------------------------------------

@@ -7,7 +7,7 @@ import numpy as onp
 import pytest
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from internals import host_indexing
+from internals import host_indexing, jax_array_functions
 from oracle import MODES, agrees, execute
 
 from npcompat import np, npx, sym
@@ -129,6 +129,32 @@ def test_of_equal_positions_the_last_written_wins():
         return a
 
     agrees(program, onp.zeros(4, "float32"))
+
+
+def test_of_equal_positions_a_gpu_is_given_the_last(monkeypatch):
+    """GPUs scatter in any order, so all but the last of equal positions are dropped there.
+
+    The CPU, which scatters in order, stands for one: backwards, the first would win.
+    """
+    kernels = jax_array_functions
+    monkeypatch.setattr(kernels.jax, "default_backend", lambda: "gpu")
+    monkeypatch.setattr(
+        kernels.lax, "platform_dependent", lambda *arrays, default, **_: default(*arrays)
+    )
+    random = onp.random.default_rng(0)
+    for shape, axes in (((5,), 1), ((3, 4), 2), ((4, 3, 2), 1)):
+        places = tuple([random.integers(0, n, (2, 6)) for n in shape[:axes]])
+        new = random.normal(size=(2, 6, *shape[axes:]))
+        with kernels.jax.enable_x64(True):
+            index = kernels._last_of_equal_positions(shape, places)
+        expected, found = onp.zeros(shape), onp.zeros(shape)
+        expected[places] = new
+        kept = onp.asarray(index[0]).ravel() < shape[0]
+        order = onp.flatnonzero(kept)[::-1]
+        flat = [onp.asarray(p).ravel()[order] for p in index]
+        found[tuple(flat)] = new.reshape(-1, *shape[axes:])[order]
+        onp.testing.assert_array_equal(found, expected)
+        assert len({*zip(*flat, strict=True)}) == len(order) < kept.size
 
 
 def test_values_are_broadcast_and_cast_to_the_part():

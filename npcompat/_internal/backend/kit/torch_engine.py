@@ -459,6 +459,20 @@ class TorchEngine(ArrayAPIEngine):
             return lambda x: function(x ^ _SIGN, axis)[0] ^ _SIGN
         return lambda x: function(x, axis)[0]
 
+    def matmul(self, dtype: Any) -> Callable[..., Any]:
+        """Return the product of stacked matrices; CUDA has none of integers, whose products are
+        added up there.
+        """
+        if dtype.kind not in "iub":
+            return torch.matmul  # type: ignore[no-any-return]
+
+        def compute(a: Any, b: Any) -> Any:
+            if a.device.type == "cpu":
+                return torch.matmul(a, b)
+            return torch.sum(a[..., None] * b[..., None, :, :], dim=-2, dtype=a.dtype)
+
+        return compute
+
     def convolution(self, equation: Equation) -> Callable[..., Any]:
         """Return torch's own of one to three axes, on floats."""
         attrs, kind = equation.attrs, equation.inputs[0].type

@@ -135,6 +135,29 @@ class Plugin:
         """The engine's device on which the values are."""
         return self.engine.device_of(payload.data)
 
+    def common_device(self, name: str, payloads: Sequence[Any]) -> Any:
+        """The engine's device on which an operator runs: that of its operands, else the mode's.
+
+        Raises
+        ------
+        ValueError
+            If the operands lie on several devices.
+        """
+        found = None
+        for payload in payloads:
+            if type(payload) is not EngineArray:
+                continue
+            device = self.engine.device_of(payload.data)
+            if found is None:
+                found = device
+            elif device != found:
+                raise ValueError(
+                    f"{short_name(name)}: operands lie on several devices of the {self.name} backend, "
+                    f"{found.kind}({found.index}) and {device.kind}({device.index}): move one of "
+                    "them, as by a.to_device(b.device)"
+                )
+        return self.device(modes.current().device) if found is None else found
+
     def moved(self, payload: EngineArray, device: Any) -> EngineArray:
         """The value on a device of the engine; itself, if it is there."""
         if self.device_of(payload) == device:
@@ -380,11 +403,14 @@ class _Calls:
         self.programs: dict[Any, Any] = {}
 
     def __call__(self, *payloads: Any) -> Any:
-        found = self.programs.get(key_of(payloads))
+        backend = self.backend
+        key = key_of(payloads)
+        if len(backend.devices) > 1:
+            key = (*key, backend.common_device(self.op.name, payloads))
+        found = self.programs.get(key)
         if found is None or type(found) is UnsupportedError:
             found = self.found(payloads)
         program, types, casts, device = found
-        backend = self.backend
         if casts is None:  # all are arrays of the engine
             given = [p.data for p in payloads]
         elif casts is _ACROSS:
@@ -411,11 +437,12 @@ class _Calls:
 
     def found(self, payloads: Sequence[Any]) -> Any:
         """Return the program for operands of these types, built once; refused if the engine can't."""
-        key = key_of(payloads)
+        device = self.backend.common_device(self.op.name, payloads)
+        key = key_of(payloads) if len(self.backend.devices) == 1 else (*key_of(payloads), device)
         found = self.programs.get(key)
         if found is None:
             try:
-                found = self._built(payloads)
+                found = self._built(payloads, device)
             except UnsupportedError as error:
                 found = error.with_traceback(None)
             self.programs[key] = found
@@ -425,12 +452,9 @@ class _Calls:
             raise found
         return self.backend.across(self.op, self.attrs), (), _ACROSS, None
 
-    def _built(self, payloads: Sequence[Any]) -> Any:
+    def _built(self, payloads: Sequence[Any], device: Any) -> Any:
         backend, op = self.backend, self.op
         on_engine = [p for p in payloads if type(p) is EngineArray]
-        device = (
-            backend.device_of(on_engine[0]) if on_engine else backend.device(modes.current().device)
-        )
         avals = avals_of(payloads)
         kernel = (
             None

@@ -223,6 +223,7 @@ def put_at(a: Any, index: tuple[Any, ...], new: Any) -> Any:
 
     Of equal positions the last wins, as in NumPy.
     """
+    index = _last_of_equal_positions(a.shape, index)
     together = _known_together(a.shape, index)
     if together is not None:
         axes, places, window = together
@@ -231,6 +232,33 @@ def put_at(a: Any, index: tuple[Any, ...], new: Any) -> Any:
         new = lax.convert_element_type(jnp.broadcast_to(new, shape), a.dtype)
         return lax.scatter(a, places, new, numbers, mode="drop")
     return a.at[index].set(new, mode="drop", wrap_negative_indices=False)
+
+
+def _last_of_equal_positions(shape: tuple[int, ...], index: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Move all but the last of equal positions out of range, where the scatter drops them.
+
+    XLA's CPU scatters in order. A GPU writes equal positions in any order.
+    """
+    axes = [i for i, part in enumerate(index) if type(part) is not slice]
+    arrays = [index[i] for i in axes]
+    if jax.default_backend() == "cpu" or not any([jnp.size(p) > 1 for p in arrays]):
+        return index
+    places = jnp.broadcast_shapes(*[jnp.shape(p) for p in arrays])
+    flat: Any = 0
+    for i, part in zip(axes, arrays, strict=True):
+        flat = flat * shape[i] + jnp.asarray(part, jnp.int64)
+    flat = jnp.broadcast_to(flat, places).reshape(-1)
+
+    def dropped(first: Any, flat: Any) -> Any:
+        order = jnp.argsort(flat, stable=True)
+        ordered = flat[order]
+        repeated = jnp.concatenate([ordered[1:] == ordered[:-1], jnp.zeros(1, bool)])
+        repeated = jnp.zeros(flat.shape, bool).at[order].set(repeated, unique_indices=True)
+        return jnp.where(repeated.reshape(places), shape[axes[0]], first)
+
+    first = jnp.broadcast_to(jnp.asarray(arrays[0], jnp.int64), places)
+    first = lax.platform_dependent(first, flat, cpu=lambda first, _: first, default=dropped)
+    return (*index[: axes[0]], first, *index[axes[0] + 1 :])
 
 
 @register_kernel("add_at", backend="jax")

@@ -10,6 +10,7 @@ from typing import Any
 from benchmarks import (
     dispatch,
     first_call,
+    gpu,
     hybridized,
     inplace,
     memory,
@@ -30,6 +31,7 @@ BENCHMARKS = {
     "memory": memory.run,
     "import": start_up.run,
     "first": first_call.run,
+    "gpu": gpu.run,
 }
 
 

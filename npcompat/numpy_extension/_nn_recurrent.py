@@ -149,7 +149,7 @@ def _direction(
     between = net.mode == "gru"  # its recurrent bias can't be added before the loop
     if lengths is not None and reverse:
         data = _turned(xp, data, lengths)
-    x = data @ weights[0].T + (biases[0] if between else biases[0] + biases[1])
+    x = xp.matmul(data, weights[0].T) + (biases[0] if between else biases[0] + biases[1])
     hs, cs, last_h, last_c = xp.recurrence(
         partial(_gru_arguments, xp) if between else _sum,
         partial(cell, xp),

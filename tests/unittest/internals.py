@@ -15,7 +15,13 @@ from npcompat._internal.backend.jax import namespace
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jax.kernels import array_functions as jax_array_functions
 from npcompat._internal.backend.jax.random import threefry
-from npcompat._internal.backend.jaxpr import cpu_rewrites, ragged_rounds, roll_loops, tracing
+from npcompat._internal.backend.jaxpr import (
+    compat,
+    cpu_rewrites,
+    ragged_rounds,
+    roll_loops,
+    tracing,
+)
 from npcompat._internal.backend.jaxpr.cpu_convolution import FEW, FITS, MUCH, TAPS, product
 from npcompat._internal.backend.jaxpr.cpu_rewrites import MANY, OFTEN, SHORT, rewritten
 from npcompat._internal.backend.numpy import runtime as host

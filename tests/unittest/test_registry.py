@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as onp
 import pytest
-from internals import REGISTRY, Handle, Trace, capture, handles, host, xla
+from internals import REGISTRY, Handle, Trace, capture, compat, handles, host, xla
 from oracle import public
 from registry_cases import CASES
 from registry_cases.case import INTS, as_dtype, samples
@@ -589,3 +589,33 @@ def test_second_order(name):
         test_utils.assert_almost_equal(
             mine, onp.asarray(theirs), 1e-9, 1e-10, names=(f"{name}: second order", "JAX")
         )
+
+
+@pytest.mark.slow
+def test_products_of_floats_are_not_rounded_on_devices(monkeypatch):
+    """GPUs would multiply float32 in TF32: each product asks for the highest precision, in gradients
+    too. Convolutions are left to XLA.
+    """
+    product = compat.private("jax._src.lax.lax", "dot_general_p")
+    bind, seen, rounded, running = product.bind, [], set(), [""]
+
+    def bound(*operands, **params):
+        seen.append(running[0])
+        exact = "HIGHEST" in str(params.get("precision"))
+        if operands[0].dtype in ("float32", "complex64") and not exact:
+            rounded.add(running[0])
+        return bind(*operands, **params)
+
+    monkeypatch.setattr(product, "bind", bound)
+    for name in OPERATORS:
+        running[0] = name
+        for case in CASES.get(name, ())[:1]:
+            for sample in samples(case, [main_dtype(case)], ("ordinary",)):
+                outcome(case, given(sample))
+    for name in DIFFERENTIABLE:
+        running[0] = f"gradient of {name}"
+        case = next(c for c in CASES[name] if c.grad != ())
+        for sample, wanted in [*differentiated(case)][:1]:
+            gradients_of(case, given(sample), wanted)
+    assert "_npx_lstm" in seen
+    assert not rounded

@@ -388,7 +388,7 @@ case("_npi_trace", lambda xp, a: xp.trace(a, -1, 1, 2), "2,3,3", dtypes="? b f d
 def _moved(xp, a):
     """Through the operator: the public function does nothing where the array is there already."""
 
-    return apply(REGISTRY["_npi_to_device"], (a,), (npx.cpu(0),))
+    return apply(REGISTRY["_npi_to_device"], (a,), (npx.current_device(),))
 
 
 case(

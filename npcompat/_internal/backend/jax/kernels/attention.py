@@ -6,6 +6,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from npcompat._internal.backend.jax.kernels.linalg import HIGHEST
 from npcompat._internal.support.kernel_table import register_kernel
 
 
@@ -47,7 +48,9 @@ def _by_group(formula: str, x: Any, y: Any, dtype: Any = None) -> Any:
     """
     axis, at, heads = formula.index("k"), formula.partition("->")[2].index("k"), y.shape[2]
     if x.shape[axis] == heads:
-        return jnp.einsum(formula.replace("g", ""), x, y, preferred_element_type=dtype)
+        return jnp.einsum(
+            formula.replace("g", ""), x, y, precision=HIGHEST, preferred_element_type=dtype
+        )
     grouped = x.reshape(*x.shape[:axis], heads, x.shape[axis] // heads, *x.shape[axis + 1 :])
-    found = jnp.einsum(formula, grouped, y, preferred_element_type=dtype)
+    found = jnp.einsum(formula, grouped, y, precision=HIGHEST, preferred_element_type=dtype)
     return found.reshape(*found.shape[:at], x.shape[axis], *found.shape[at + 2 :])

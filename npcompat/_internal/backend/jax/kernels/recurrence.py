@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as onp
 from jax import lax
 
+from npcompat._internal.backend.jax.kernels.linalg import HIGHEST, matmul
 from npcompat._internal.support.kernel_table import register_kernel
 
 Combine = Callable[[Any, Any], Any]
@@ -105,11 +106,11 @@ def _forward(
 
     def step(state: Any, x: Any) -> tuple[Any, Any]:
         h, c = state
-        u = h @ turned
+        u = matmul(h, turned)
         z = combine(x, u if bias is None else u + bias)
         h, c = cell(z, h, c)
         if projection is not None:
-            h = h @ projection.T
+            h = matmul(h, projection.T)
         return (h, c), (h, c, z)
 
     last, (hs, cs, zs) = lax.scan(step, (h, c), x, reverse=reverse)
@@ -148,19 +149,21 @@ def _gradients(
         c_bar = None if c is None else c_bar + given_c
         pull = jax.vjp(cell, z, h, c)[1]
         z_bar, before_h, before_c = pull(
-            (h_bar if projection is None else h_bar @ projection, c_bar)
+            (h_bar if projection is None else matmul(h_bar, projection), c_bar)
         )
-        before_h = before_h + parts_of_step(z_bar)[1] @ weight
+        before_h = before_h + matmul(parts_of_step(z_bar)[1], weight)
         return (before_h, before_c), z_bar, h_bar if projection is not None else None
 
     every = (given_h, given_c, before_h, before_c)
     (h_bar, c_bar), z_bar, projected_bar = loop(step, (last_h, last_c), zs, every, not reverse)
     x_bar, u_bar = jax.linear_transpose(combine, x, x)(z_bar)
-    weight_bar = jnp.einsum("tng,tnh->gh", u_bar, before_h)
+    weight_bar = jnp.einsum("tng,tnh->gh", u_bar, before_h, precision=HIGHEST)
     bias_bar = None if bias is None else u_bar.sum((0, 1))
     projection_bar = None
     if projection is not None:
-        projection_bar = jnp.einsum("tnp,tnh->ph", projected_bar, cell(zs, before_h, before_c)[0])
+        projection_bar = jnp.einsum(
+            "tnp,tnh->ph", projected_bar, cell(zs, before_h, before_c)[0], precision=HIGHEST
+        )
     return x_bar, h_bar, c_bar, weight_bar, bias_bar, projection_bar
 
 

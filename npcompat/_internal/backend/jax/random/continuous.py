@@ -298,11 +298,16 @@ def random_dirichlet(key: Any, counter: Any, alpha: Any, size: Any, dtype: Any) 
     return jnp.where(alpha == 0, 0, drawn)
 
 
+def _product(a: Any, b: Any) -> Any:
+    """Product of matrices, of float32 not rounded on GPUs."""
+    return jnp.matmul(a, b, precision=lax.Precision.HIGHEST)
+
+
 @jax.custom_jvp
 def _square_root(cov: Any) -> Any:
     """Symmetric square root of a symmetric matrix, with absolute values of its eigenvalues."""
     s, v = jnp.linalg.eigh(cov)
-    return (v * jnp.sqrt(abs(s))) @ v.T
+    return _product(v * jnp.sqrt(abs(s)), v.T)
 
 
 @_square_root.defjvp
@@ -312,8 +317,8 @@ def _square_root_derivative(primals: Any, tangents: Any) -> Any:
     s, v = jnp.linalg.eigh(primals[0])
     roots = jnp.sqrt(abs(s))
     change = tangents[0]
-    inner = v.T @ ((change + change.T) / 2) @ v / (roots[:, None] + roots)
-    return (v * roots) @ v.T, v @ inner @ v.T
+    inner = _product(_product(v.T, (change + change.T) / 2), v) / (roots[:, None] + roots)
+    return _product(v * roots, v.T), _product(_product(v, inner), v.T)
 
 
 @register_kernel("random_multivariate_normal", backend="jax")
@@ -322,4 +327,4 @@ def random_multivariate_normal(
 ) -> Any:
     """Multivariate normal distribution with a mean and a covariance."""
     root = jnp.linalg.cholesky(cov).T if method == "cholesky" else _square_root(cov)
-    return noise.normal(at(key, counter), (*size, mean.shape[0]), dtype) @ root + mean
+    return _product(noise.normal(at(key, counter), (*size, mean.shape[0]), dtype), root) + mean

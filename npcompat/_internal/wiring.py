@@ -143,7 +143,7 @@ def _connect_fast_path() -> None:
         exit_x64_scope=xla.exit_x64_scope,
         config=xla.config,
         several=sharding.several,
-        waited=sharding.waited,
+        block_on_cpu_mesh=sharding.block_on_cpu_mesh,
         # reading, writing and keys
         read=handles.read,
         updating=writes.updating,

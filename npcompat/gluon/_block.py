@@ -511,7 +511,7 @@ class Block(Structured, Hooked):
             )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if _variables.wanted(args, kwargs):
+        if _variables.begins_graph(args, kwargs):
             with _variables.Variables(self.collect_params()):
                 return Block.__call__(self, *args, **kwargs)  # a subclass adds its part once
         if self._backward_hooks and modes.current().recording:

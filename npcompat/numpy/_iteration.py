@@ -200,7 +200,7 @@ class _Operands:
         try:
             return make(self.hosts if self.several else self.hosts[0], *args, **options)
         except BaseException:
-            self.left()
+            self.close()
             raise
 
     def write_back(self) -> None:
@@ -208,7 +208,7 @@ class _Operands:
         for target, host in self.written:
             cast("Any", target)[...] = host
 
-    def left(self) -> None:
+    def close(self) -> None:
         """Write copies back; after the last iterator, release the borrowed memory."""
         self.write_back()
         self.iterators -= 1
@@ -351,7 +351,7 @@ class nditer:
     def _leave(self) -> None:
         if not self._ended:
             self.__dict__["_ended"] = True
-            self._operands.left()
+            self._operands.close()
 
     def __enter__(self) -> "nditer":
         return self

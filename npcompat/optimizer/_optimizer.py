@@ -321,7 +321,7 @@ class Optimizer:
         if self.rule is None:
             return None
         memory = xla.xp.optimizer_memory(self.rule, self._hyper(), weight.shape, weight.dtype)
-        with beside(weight), outside():
+        with laid_out_as(weight), outside():
             return tuple([np.zeros(shape, dtype=dtype) for shape, dtype in memory])
 
     def create_state_multi_precision(self, index: Any, weight: Any) -> "tuple[ndarray, ...] | None":
@@ -494,7 +494,7 @@ def _called(function: Any) -> Any:
     return function if isinstance(function, FunctionType | MethodType) else function.__call__
 
 
-def beside(weight: Any) -> AbstractContextManager[None]:
+def laid_out_as(weight: Any) -> AbstractContextManager[None]:
     """Return a context that lays new arrays out as a parameter, if it lies on several devices."""
     place = sharding.spread(value_outside(weight).payload) if sharding.several[0] else None
     return nullcontext() if place is None else modes.changed(device=place)

@@ -151,7 +151,7 @@ def export(handle: Handle) -> Array:
         found.flags.writeable = False
         return found
     memory = _exported(root, borrowed)
-    found = _looked_at(handle, memory)
+    found = _viewed_part(handle, memory)
     if _is_readonly(handle):
         found = found.view()
         found.flags.writeable = False
@@ -168,7 +168,7 @@ def pinned(handle: Handle) -> Array | None:
     borrowed = None if _is_recorded(root) or described.kind in "mMV" else borrow_buffer(root, False)
     if borrowed is None:
         return None
-    found = _looked_at(handle, borrowed.buffer.view())
+    found = _viewed_part(handle, borrowed.buffer.view())
     if _is_readonly(handle):
         found.flags.writeable = False
     return found
@@ -187,12 +187,12 @@ def _has_fields_of_objects(root: Handle) -> bool:
     return bool(dtype.names is not None and dtype.hasobject)
 
 
-def _looked_at(handle: Handle, memory: Array) -> Array:
+def _viewed_part(handle: Handle, memory: Array) -> Array:
     """Return the part of a root's memory that a handle views."""
     view = handle._view
     if view is None:
         return memory
-    found: Array = view.lens.on_host(_looked_at(view.parent, memory))
+    found: Array = view.lens.on_host(_viewed_part(view.parent, memory))
     return found
 
 

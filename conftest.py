@@ -1,5 +1,5 @@
-"""What doctests see without importing it, and how much hypothesis tries
-(`HYPOTHESIS_PROFILE=thorough` for more).
+"""Names that doctests see without an import, and profiles of hypothesis
+(`HYPOTHESIS_PROFILE=thorough` tries more).
 """
 
 import gc

@@ -123,7 +123,7 @@ def _connect_fast_path() -> None:
         # borrowed buffers
         borrowed_value=handle.BorrowedValue,
         export=borrowed_buffers.export,
-        take_back=borrowed_buffers.take_back,
+        release_buffer=borrowed_buffers.release_buffer,
         warn_of_precision=precision_warning.warn_of_precision,
         # error flags of programs, checked at the next read
         pending=pending_errors.pending,
@@ -143,7 +143,7 @@ def _connect_fast_path() -> None:
         exit_x64_scope=xla.exit_x64_scope,
         config=xla.config,
         several=sharding.several,
-        waited=sharding.waited,
+        block_on_cpu_mesh=sharding.block_on_cpu_mesh,
         # reading, writing and keys
         read=handles.read,
         updating=writes.updating,

@@ -25,7 +25,15 @@ from npcompat._internal.dispatch.outside_traces import outside
 from npcompat._internal.random import stream
 from npcompat._internal.support.errors import DeferredInitializationError
 from npcompat.gluon import _variables
-from npcompat.gluon._placement import Plan, beside, on_xla, one_of, place_of, placements, replace
+from npcompat.gluon._placement import (
+    Plan,
+    on_device_of,
+    on_xla,
+    one_of,
+    place_of,
+    placements,
+    replace,
+)
 from npcompat.numpy import random as np_random
 from npcompat.numpy._creation import array, asarray
 from npcompat.numpy._filled import zeros
@@ -489,7 +497,7 @@ class Parameter:
         wanted = device or self._planned() or waiting
         with (
             outside(),
-            wanted or (beside(self._data) if self._data is not None else nullcontext()),
+            wanted or (on_device_of(self._data) if self._data is not None else nullcontext()),
         ):
             self._place(array(values, dtype=self._dtype))
 
@@ -529,7 +537,7 @@ class Parameter:
         self._dtype = dtypes.canonical(dtype)
         if self._data is not None and self._data.dtype != self._dtype:
             here = device_of(self._data)
-            with outside(), beside(self._data):
+            with outside(), on_device_of(self._data):
                 replace(self._data, handles.read(moved(self._data.astype(self._dtype), here)))
             self._attach()
 

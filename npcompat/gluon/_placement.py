@@ -32,7 +32,7 @@ def one_of(device: Any, ctx: Any, what: str) -> Any:
     return device if device is not None else ctx
 
 
-def beside(handle: Any) -> AbstractContextManager[Any]:
+def on_device_of(handle: Any) -> AbstractContextManager[Any]:
     """Context manager that places new arrays on the device of an array."""
     here = device_of(handle)
     return nullcontext() if here == current_device() else here
@@ -132,7 +132,7 @@ placements = Placements()
 __all__ = [
     "Plan",
     "Rules",
-    "beside",
+    "on_device_of",
     "on_xla",
     "one_of",
     "place_of",

@@ -84,7 +84,7 @@ class Variables:
             )
 
 
-def wanted(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+def begins_graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Return True if a call with these arguments is the outermost one that builds a graph."""
     if current() is not None or (not kwargs and {*map(type, args)} == _ONLY_ARRAYS):
         return False
@@ -94,4 +94,4 @@ def wanted(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 _ONLY_ARRAYS = {late_bound.ndarray}
 
 
-__all__ = ["Variables", "current", "wanted"]
+__all__ = ["Variables", "begins_graph", "current"]

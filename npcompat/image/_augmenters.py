@@ -18,7 +18,7 @@ from npcompat.numpy import random
 from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike, DTypeLike
 from npcompat.numpy_extension import _image_color as color
-from npcompat.numpy_extension._image_layout import beside, coloured, pictures
+from npcompat.numpy_extension._image_layout import coloured, on_backend_of, pictures
 from npcompat.numpy_extension._image_resampling import pair
 
 Size = int | tuple[int, int]
@@ -322,7 +322,7 @@ class _JitterAug(Augmenter):
     def __call__(self, src: ArrayLike) -> ndarray:
         """Adjust an image by a random factor."""
         src = coloured(src, type(self).__name__)
-        with beside(src):
+        with on_backend_of(src):
             return color.adjusted(src, self.kind, 1 + random.uniform(-self._amount, self._amount))
 
 
@@ -459,7 +459,7 @@ class LightingAug(Augmenter):
         src = coloured(src, "LightingAug")
         if src.shape[-1] == 1:
             return src
-        with beside(src):
+        with on_backend_of(src):
             alpha = random.normal(0.0, self.alphastd, 3)
             return color.recolored(
                 src, onp.eye(3, dtype="float32"), np.matmul(alpha, self._components)

@@ -12,7 +12,7 @@ from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy._ufunc import finish
 from npcompat.numpy_extension._image_geometry import check_range, window_at
-from npcompat.numpy_extension._image_layout import beside, pictures, uniform
+from npcompat.numpy_extension._image_layout import on_backend_of, pictures, uniform
 from npcompat.numpy_extension._image_resampling import by_short_edge, pair, resized
 
 Size = tuple[int, int]
@@ -197,7 +197,7 @@ def random_crop(
     if 0 in (height, width):
         raise ValueError(f"random_crop: pictures of shape {src.shape} have no pixels")
     w, h = scale_down((width, height), size)
-    with beside(src):
+    with on_backend_of(src):
         lead = src.shape[:-3] or None
         left, top = random.randint(0, width - w + 1, lead), random.randint(0, height - h + 1, lead)
         window = window_at(src, left, top, w, h)
@@ -277,7 +277,7 @@ def color_normalize(
     array([3., 2., 1.])
     """
     image = np.asarray(src)
-    with beside(image):
+    with on_backend_of(image):
         if image.dtype.kind not in "fV":
             image = image.astype("float32")
         for value, function in ((mean, np.subtract), (std, np.divide)):

@@ -13,6 +13,7 @@ from npcompat._internal.core.dtypes import bfloat16
 from npcompat.numpy import (
     _applying,
     _arithmetic,
+    _assignment,
     _averages,
     _bits,
     _calculus,
@@ -71,6 +72,7 @@ from npcompat.numpy import (
 )
 from npcompat.numpy._applying import *
 from npcompat.numpy._arithmetic import *
+from npcompat.numpy._assignment import *
 from npcompat.numpy._averages import *
 from npcompat.numpy._bits import *
 from npcompat.numpy._calculus import *
@@ -122,7 +124,7 @@ from npcompat.numpy._splitting import *
 from npcompat.numpy._spread import *
 from npcompat.numpy._statistics import *
 from npcompat.numpy._trigonometry import *
-from npcompat.numpy._ufunc_methods import ufunc
+from npcompat.numpy._ufunc_class import ufunc
 from npcompat.numpy._windows import *
 
 __array_api_version__ = _API_VERSIONS[-1]
@@ -176,6 +178,7 @@ __all__ = [
 ]  # fmt: skip
 __all__ += _applying.__all__
 __all__ += _arithmetic.__all__
+__all__ += _assignment.__all__
 __all__ += _averages.__all__
 __all__ += _bits.__all__
 __all__ += _calculus.__all__

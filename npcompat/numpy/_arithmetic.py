@@ -14,7 +14,7 @@ from npcompat._internal.dispatch import array_like, execution, handles
 from npcompat.numpy._empty_slices import is_empty
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order, Out
 from npcompat.numpy._ufunc import call, positional_outs
-from npcompat.numpy._ufunc_methods import document
+from npcompat.numpy._ufunc_class import document
 
 if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray

@@ -27,7 +27,7 @@ def _warn(message: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=4)
 
 
-def _looked_at(a: Any) -> bool:
+def _is_readable_on_device(a: Any) -> bool:
     """Return True if an array's values are on XLA and can be read."""
     return type(array_like.as_value(a).payload) in backends.ON_DEVICES
 
@@ -50,19 +50,19 @@ def _count(a: Any, axis: Any) -> int:
 
 def warn_of_means(a: Any, axis: Any) -> None:
     """Warn of means of empty slices."""
-    if is_empty(a) and _looked_at(a) and _count(a, axis) == 0:
+    if is_empty(a) and _is_readable_on_device(a) and _count(a, axis) == 0:
         _warn("Mean of empty slice")
 
 
 def warn_of_spreads(a: Any, axis: Any, ddof: Any) -> None:
     """Warn of variances with no degrees of freedom."""
-    if (ddof != 0 or is_empty(a)) and _looked_at(a) and _count(a, axis) <= ddof:
+    if (ddof != 0 or is_empty(a)) and _is_readable_on_device(a) and _count(a, axis) <= ddof:
         _warn("Degrees of freedom <= 0 for slice")
 
 
 def warn_of_masked(a: Any, axis: Any, where: Any, result: Any, message: str, ddof: Any = 0) -> None:
     """Warn if a mask leaves no more than `ddof` elements, so that results are NaN."""
-    if _looked_at(result) and not onp.isfinite(handles.to_host(result)).all():
+    if _is_readable_on_device(result) and not onp.isfinite(handles.to_host(result)).all():
         mask = onp.broadcast_to(
             handles.to_host(where) if isinstance(where, Handle) else where, a.shape
         )
@@ -72,7 +72,7 @@ def warn_of_masked(a: Any, axis: Any, where: Any, result: Any, message: str, ddo
 
 def warn_of_nan(a: Any, axis: Any, result: Any, message: str, each: bool = False) -> None:
     """Warn of all-NaN slices, once or for each of them."""
-    if _looked_at(result) and onp.isnan(handles.to_host(result)).any():
+    if _is_readable_on_device(result) and onp.isnan(handles.to_host(result)).any():
         count = int(apply(all_nan, (a,), (as_axis(axis) if a.shape else None,)))
         for _ in range(count if each else min(count, 1)):
             _warn(message)

@@ -10,7 +10,7 @@ import numpy as onp
 from npcompat._internal.core.op import elementwise
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order, Out
 from npcompat.numpy._ufunc import call, positional_outs
-from npcompat.numpy._ufunc_methods import document
+from npcompat.numpy._ufunc_class import document
 
 if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray

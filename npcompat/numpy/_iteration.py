@@ -7,7 +7,11 @@ import numpy as onp
 
 from npcompat._internal.core.handle import BorrowedValue, Handle, root_of
 from npcompat._internal.dispatch import handles
-from npcompat._internal.dispatch.borrowed_buffers import lend, lent_array, take_back
+from npcompat._internal.dispatch.borrowed_buffers import (
+    borrow_buffer,
+    borrowed_array,
+    release_buffer,
+)
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._flags import Flat
 from npcompat.numpy._manipulation import broadcast_to
@@ -136,7 +140,7 @@ class _Operands:
         self.several = isinstance(op, list | tuple)
         self.given: list[Any] = list(op) if self.several else [op]
         self.iterators = 0
-        self._lent: list[tuple[Handle, BorrowedValue]] = []
+        self._borrowed: list[tuple[Handle, BorrowedValue]] = []
         # Keyed by the id of the array that owns the memory.
         self._memory: dict[int, onp.ndarray[Any, Any]] = {}
         self._made: dict[int, Any] = {}
@@ -166,13 +170,13 @@ class _Operands:
         It is a copy if the array's own memory can't be borrowed.
         """
         if id(root) not in self._memory:
-            lent = lend(root)
-            if lent is not None:
-                self._lent.append((root, lent))
+            borrowed = borrow_buffer(root)
+            if borrowed is not None:
+                self._borrowed.append((root, borrowed))
             self._memory[id(root)] = (
-                onp.array(handles.to_host(root)) if lent is None else lent.buffer
+                onp.array(handles.to_host(root)) if borrowed is None else borrowed.buffer
             )
-        return all([root is not lender for lender, _ in self._lent])
+        return all([root is not owner for owner, _ in self._borrowed])
 
     def _host(self, handle: Handle, written: bool) -> onp.ndarray[Any, Any]:
         """Return a host view laid out as the array, writeable if the array is to be written.
@@ -196,7 +200,7 @@ class _Operands:
         try:
             return make(self.hosts if self.several else self.hosts[0], *args, **options)
         except BaseException:
-            self.left()
+            self.close()
             raise
 
     def write_back(self) -> None:
@@ -204,13 +208,13 @@ class _Operands:
         for target, host in self.written:
             cast("Any", target)[...] = host
 
-    def left(self) -> None:
-        """Write copies back; after the last iterator, return the borrowed memory."""
+    def close(self) -> None:
+        """Write copies back; after the last iterator, release the borrowed memory."""
         self.write_back()
         self.iterators -= 1
         if self.iterators <= 0:
-            for root, lent in self._lent:
-                take_back(root, lent)
+            for root, borrowed in self._borrowed:
+                release_buffer(root, borrowed)
 
     def result(self, i: int, host: onp.ndarray[Any, Any]) -> Any:
         """Return an operand: the given array, NumPy's stand-in, or an allocated one."""
@@ -218,8 +222,8 @@ class _Operands:
         if isinstance(given, Handle) or host is given:
             return given if host is self.hosts[i] else host
         if i not in self._made:
-            made = self._made[i] = lent_array(host, escaped=True)
-            self._lent.append((made, made._value))
+            made = self._made[i] = borrowed_array(host, escaped=True)
+            self._borrowed.append((made, made._value))
         return self._made[i]
 
 
@@ -347,7 +351,7 @@ class nditer:
     def _leave(self) -> None:
         if not self._ended:
             self.__dict__["_ended"] = True
-            self._operands.left()
+            self._operands.close()
 
     def __enter__(self) -> "nditer":
         return self

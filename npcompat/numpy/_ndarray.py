@@ -7,16 +7,13 @@ from typing import Any, cast
 import numpy as onp
 from numpy._globals import _CopyMode
 
-from npcompat._internal.autograd import backward, tape
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Value, extra, payload_now, root_of
 from npcompat._internal.core.op import as_shape
-from npcompat._internal.core.retained_outputs import clear
 from npcompat._internal.dispatch import array_like, backends, devices, handles, writes
 from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat._internal.dispatch.memory_layout import in_c_order
 from npcompat._internal.dispatch.pending_errors import raise_pending
-from npcompat._internal.dispatch.placement import new_value, value_on_same_device
 from npcompat._internal.dispatch.subclasses import inherit, instance, is_subclass
 from npcompat._internal.indexing import entry, lens
 from npcompat._internal.native import fast_path
@@ -38,6 +35,7 @@ from npcompat.numpy._flags import Flags, Flat
 from npcompat.numpy._fluent import Fluent
 from npcompat.numpy._memory import Memory, _shape
 from npcompat.numpy._memory_order import check_c_or_f, check_order, has_order, in_order, letter
+from npcompat.numpy._ndarray_gradients import Gradients
 from npcompat.numpy._ndarray_reductions import Reductions
 from npcompat.numpy._ndarray_selection import Selection
 from npcompat.numpy._operators import InPlaceOperators, Operators
@@ -49,7 +47,7 @@ from npcompat.numpy._unbound import special
 _apply = apply
 
 
-class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
+class Array(Selection, Reductions, Gradients, Operators, Protocols, Memory, Fluent):
     """Base of arrays and scalars: NumPy's methods on a handle."""
 
     __slots__ = ()
@@ -394,80 +392,6 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
     def as_in_ctx(self, ctx: Any) -> "ndarray":
         """Return the array on another device; alias of `to_device`."""
         return self.to_device(ctx)
-
-    # --- gradients
-
-    def attach_grad(self, grad_req: str = "write", *, stype: None = None) -> None:
-        """Mark the array as a variable: `backward` stores its gradient in `grad`.
-
-        Parameters
-        ----------
-        grad_req : {'write', 'add', 'null'}
-            Effect of each backward: replace the gradient, or add to it. With 'null' the array is no
-            variable, and `grad` is None.
-        stype : None
-            Sparse storage is not supported.
-        """
-        if stype is not None:
-            raise NotImplementedError("attach_grad(stype=...): gradients are dense")
-        zeros: ndarray | None = None
-        if grad_req != "null":
-            zeros = handles.wrap(
-                value_on_same_device(handles.read(self).payload, onp.zeros(self.shape, self.dtype))
-            )
-        tape.attach_leaf(self, zeros, grad_req)
-
-    @property
-    def grad(self) -> "ndarray | None":
-        """Gradient of a variable; None if `attach_grad` was not called."""
-        return None if self._extra is None else self._extra.grad_handle
-
-    def drop_grad(self) -> None:
-        """Stop being a variable: drop the gradient."""
-        if self._extra is not None:
-            self._extra.leaf = self._extra.grad_handle = None
-            if self._view is None:
-                self._value = new_value(handles.read(self).payload)
-            else:
-                self._view.cached = None
-
-    def zero_grad(self) -> None:
-        """Set the gradient to zero."""
-        if self.grad is not None:
-            with modes.changed(recording=False):
-                self.grad[...] = 0
-            clear(self.grad)
-
-    def backward(
-        self,
-        out_grad: "ndarray | None" = None,
-        retain_graph: bool = False,
-        train_mode: bool = True,
-        *,
-        create_graph: bool = False,
-    ) -> None:
-        """Compute the gradients of all variables from which this array was computed.
-
-        Parameters
-        ----------
-        out_grad : ndarray, optional
-            Gradient with respect to this array; ones if not given.
-        retain_graph : bool
-            If True, keep the graph for another backward.
-        train_mode : bool
-            If True, backward runs in training mode.
-        create_graph : bool
-            If True, record the gradients, for higher derivatives.
-        """
-        with modes.changed(training=train_mode):
-            backward.backward(
-                [self], None if out_grad is None else [out_grad], retain_graph, create_graph
-            )
-
-    def detach(self) -> "ndarray":
-        """Return an array of the same values that is detached from the autograd graph."""
-        made: ndarray = handles.wrap(tape.detached(handles.read(self)))
-        return made
 
     # --- shape
 

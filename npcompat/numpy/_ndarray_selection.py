@@ -15,7 +15,7 @@ from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.indexing import lens
 from npcompat._internal.native.fast_path import call_cached
 from npcompat._internal.support import atomic_file
-from npcompat.numpy import _packing, _selection, _sorting
+from npcompat.numpy import _assignment, _packing, _selection, _sorting
 from npcompat.numpy._typing import ArrayLike, Out
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class Selection:
 
     def put(self: Any, indices: ArrayLike, values: ArrayLike, /, mode: str = "raise") -> None:
         """Write values at flat indices (C order)."""
-        _selection.put(self, indices, values, mode)
+        _assignment.put(self, indices, values, mode)
 
     def fill(self: Any, value: ArrayLike) -> None:
         """Set every element to one value."""

@@ -66,7 +66,7 @@ def overridden(op: Any, method: str, inputs: Sequence[Any], options: Mapping[str
         If a class refuses all ufuncs (its `__array_ufunc__` is None), or if all return
         NotImplemented.
     """
-    return _asked(late_bound.ufuncs.get(op.name), method, inputs, options)
+    return _call_overrides(late_bound.ufuncs.get(op.name), method, inputs, options)
 
 
 def reduced_by_class(name: str, a: Any, options: Mapping[str, Any]) -> Any:
@@ -75,7 +75,7 @@ def reduced_by_class(name: str, a: Any, options: Mapping[str, Any]) -> Any:
     return (
         NotImplemented
         if ufunc is None
-        else _asked(late_bound.ufuncs[f"_npi_{ufunc}"], "reduce", (a,), options)
+        else _call_overrides(late_bound.ufuncs[f"_npi_{ufunc}"], "reduce", (a,), options)
     )
 
 
@@ -89,7 +89,9 @@ _FOLDS = {
 }
 
 
-def _asked(function: Any, method: str, inputs: Sequence[Any], options: Mapping[str, Any]) -> Any:
+def _call_overrides(
+    function: Any, method: str, inputs: Sequence[Any], options: Mapping[str, Any]
+) -> Any:
     candidates = _in_turn([*inputs, *options.get("out", ()), options.get("where")])
     if function is None or not candidates:
         return NotImplemented

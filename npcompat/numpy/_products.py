@@ -18,7 +18,7 @@ from npcompat.numpy._manipulation import moveaxis
 from npcompat.numpy._reductions import accumulated
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, NoValue, Order, Out
 from npcompat.numpy._ufunc import accumulated_in, call, finish, name_of, store
-from npcompat.numpy._ufunc_methods import instance
+from npcompat.numpy._ufunc_class import instance
 from npcompat.numpy._unbound import call_cached
 
 if TYPE_CHECKING:

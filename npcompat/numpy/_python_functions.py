@@ -13,7 +13,7 @@ import numpy as onp
 from npcompat.numpy._host_arrays import as_numpys, given_back
 from npcompat.numpy._protocols import foreign
 from npcompat.numpy._typing import NoValue
-from npcompat.numpy._ufunc_methods import ufunc
+from npcompat.numpy._ufunc_class import ufunc
 from npcompat.numpy._unbound import Unbound, unbound
 
 

@@ -46,7 +46,7 @@ class Unbound(fast_path.Function, Generic[P, R_co]):  # type: ignore[misc]
         return f"<function {self.__qualname__}>"
 
 
-class Remembering(Unbound[P, R_co]):
+class CachedFunction(Unbound[P, R_co]):
     """Function with cached calls that does bind as a method."""
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -55,7 +55,7 @@ class Remembering(Unbound[P, R_co]):
 
 def call_cached(function: Function) -> Function:
     """Cache the calls of a function that opts in by `apply.apply_cached`."""
-    return cast("Function", Remembering(function)) if fast_path.native is not None else function
+    return cast("Function", CachedFunction(function)) if fast_path.native is not None else function
 
 
 def special(kind: str, infix: Callable[..., Any] | None = None) -> Callable[[Function], Function]:

@@ -28,12 +28,14 @@ from npcompat.numpy_extension import (
     _nn,
     _nn_activation,
     _nn_alignment,
+    _nn_batch_norm,
     _nn_conv,
     _nn_cumulative,
     _nn_deconv,
     _nn_norm,
     _nn_recurrent,
     _nn_selection,
+    _nn_softmax,
     _nn_special,
     _regions,
     _sequences,
@@ -63,12 +65,14 @@ from npcompat.numpy_extension._multibox import *
 from npcompat.numpy_extension._nn import *
 from npcompat.numpy_extension._nn_activation import *
 from npcompat.numpy_extension._nn_alignment import *
+from npcompat.numpy_extension._nn_batch_norm import *
 from npcompat.numpy_extension._nn_conv import *
 from npcompat.numpy_extension._nn_cumulative import *
 from npcompat.numpy_extension._nn_deconv import *
 from npcompat.numpy_extension._nn_norm import *
 from npcompat.numpy_extension._nn_recurrent import *
 from npcompat.numpy_extension._nn_selection import *
+from npcompat.numpy_extension._nn_softmax import *
 from npcompat.numpy_extension._nn_special import *
 from npcompat.numpy_extension._regions import *
 from npcompat.numpy_extension._sequences import *
@@ -110,12 +114,14 @@ __all__ += _multibox.__all__
 __all__ += _nn.__all__
 __all__ += _nn_activation.__all__
 __all__ += _nn_alignment.__all__
+__all__ += _nn_batch_norm.__all__
 __all__ += _nn_conv.__all__
 __all__ += _nn_cumulative.__all__
 __all__ += _nn_deconv.__all__
 __all__ += _nn_norm.__all__
 __all__ += _nn_recurrent.__all__
 __all__ += _nn_selection.__all__
+__all__ += _nn_softmax.__all__
 __all__ += _nn_special.__all__
 __all__ += _regions.__all__
 __all__ += _sequences.__all__

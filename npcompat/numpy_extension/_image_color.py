@@ -17,8 +17,8 @@ from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._image_layout import (
     LUMA,
-    beside,
     coloured,
+    on_backend_of,
     pictures,
     saturated,
     uniform,
@@ -223,7 +223,7 @@ def _adjust(xp: Any, x: Any, factors: Any, order: Any, *, kinds: tuple[int, ...]
 
 def adjusted(data: Any, kind: int, factor: Any) -> ndarray:
     """Adjust colors by one kind of adjustment, with a factor for each image; 1 is the identity."""
-    with beside(data):
+    with on_backend_of(data):
         return apply(
             _adjust,
             (data, np.expand_dims(factor, -1), onp.zeros((*data.shape[:-3], 1), "int64")),
@@ -348,7 +348,7 @@ def random_color_jitter(
     low = onp.array([max(0.0, 1 - asked[k]) for k in kinds], "float32")
     high = onp.array([1.0 + asked[k] for k in kinds], "float32")
     drawn = uniform(data, 0.0, 1.0, (2, len(kinds)))
-    with beside(data):
+    with on_backend_of(data):
         factors = low + (high - low) * drawn[..., 0, :]
         return apply(_adjust, (data, factors, np.argsort(drawn[..., 1, :], -1)), (tuple(kinds),))
 
@@ -365,7 +365,7 @@ def lit(data: Any, alpha: Any) -> ndarray:
     """Add multiples (..., 3) of the principal components of ImageNet's colors to images."""
     if data.shape[-1] == 1:
         return data.copy()
-    with beside(data):
+    with on_backend_of(data):
         return recolored(data, onp.eye(3, dtype="float32"), np.matmul(alpha, _COMPONENTS))
 
 
@@ -414,14 +414,14 @@ def random_lighting(data: ArrayLike, alpha_std: float = 0.05) -> ndarray:
     data = coloured(data, "random_lighting")
     if alpha_std < 0:
         raise ValueError(f"random_lighting: alpha_std must not be negative, got {alpha_std}")
-    with beside(data):
+    with on_backend_of(data):
         return lit(data, np.random.normal(0.0, float(alpha_std), (*data.shape[:-3], 3)))
 
 
 def greyed(data: Any, p: float, shares: Sequence[float] = LUMA) -> ndarray:
     """Convert images of 3 channels to grayscale with a probability, by weights of the channels."""
     chosen = uniform(data, 0.0, 1.0, (1, 1)) < p
-    with beside(data):
+    with on_backend_of(data):
         grey = onp.tile(onp.array(shares, "float32")[:, None], (1, 3))
         return recolored(data, np.where(chosen, grey, onp.eye(3, dtype="float32")))
 

@@ -13,7 +13,7 @@ from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
-from npcompat.numpy_extension._image_layout import beside, pictures, uniform
+from npcompat.numpy_extension._image_layout import on_backend_of, pictures, uniform
 from npcompat.numpy_extension._image_resampling import (
     by_short_edge,
     interpolation,
@@ -183,7 +183,7 @@ def random_windows(
     """
     height, width = data.shape[-3:-1]
     drawn = uniform(data, 0.0, 1.0, (trials, 4))
-    with beside(data):
+    with on_backend_of(data):
         pixels = (area[0] + (area[1] - area[0]) * drawn[..., 0]) * (height * width)
         low, high = math.log(ratio[0]), math.log(ratio[1])
         shape = np.exp(low + (high - low) * drawn[..., 1])
@@ -364,7 +364,7 @@ def imrotate(
             f"imrotate: expected one angle, or one for each of {src.shape[:-3]} pictures, got "
             f"{np.shape(rotation_degrees)}"
         )
-    with beside(src):
+    with on_backend_of(src):
         return apply(_rotate, (src, rotation_degrees), (bool(zoom_in), bool(zoom_out)))
 
 

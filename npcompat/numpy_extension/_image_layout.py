@@ -45,7 +45,7 @@ def coloured(data: ArrayLike, what: str) -> ndarray:
     return data
 
 
-def beside(data: Any) -> AbstractContextManager[None]:
+def on_backend_of(data: Any) -> AbstractContextManager[None]:
     """Context manager that places new arrays on the backend of an array.
 
     Decoded images stay on the host under any policy. Their draws and computations stay there, too,
@@ -59,7 +59,7 @@ def beside(data: Any) -> AbstractContextManager[None]:
 
 def uniform(data: Any, low: float, high: float, size: tuple[int, ...] = ()) -> ndarray:
     """Draw uniform numbers of shape `(N, *size)` for a batch, `size` for a single image."""
-    with beside(data):
+    with on_backend_of(data):
         return random.uniform(low, high, (*data.shape[:-3], *size))
 
 
@@ -82,9 +82,9 @@ def working(dtype: onp.dtype[Any]) -> onp.dtype[Any]:
 
 __all__ = [
     "LUMA",
-    "beside",
     "coloured",
     "host_picture",
+    "on_backend_of",
     "pictures",
     "saturated",
     "uniform",

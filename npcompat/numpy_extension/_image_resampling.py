@@ -18,7 +18,7 @@ from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy import random
 from npcompat.numpy._ndarray import ndarray
-from npcompat.numpy_extension._image_layout import beside, saturated, working
+from npcompat.numpy_extension._image_layout import on_backend_of, saturated, working
 
 NEAREST, BILINEAR, BICUBIC, AREA, LANCZOS, AUTOMATIC, RANDOM = 0, 1, 2, 3, 4, 9, 10
 
@@ -155,11 +155,11 @@ def resampled(data: Any, window: Any, size: tuple[int, int], interp: int) -> nda
 
     `interp` is 0 to 4.
     """
-    with beside(data):
+    with on_backend_of(data):
         return apply(_resample, (data, window), (*size, interp))
 
 
-def whole(data: Any) -> onp.ndarray[Any, Any]:
+def full_window(data: Any) -> onp.ndarray[Any, Any]:
     """Return the window that covers each image."""
     height, width = data.shape[-3:-1]
     return onp.broadcast_to(onp.array([0, 0, width, height]), (*data.shape[:-3], 4))
@@ -173,7 +173,10 @@ def resized(data: Any, width: int, height: int, interp: int, what: str) -> ndarr
     if 0 in old:
         raise ValueError(f"{what}: a picture of {old[0]} x {old[1]} pixels can't be resized")
     return resampled(
-        data, whole(data), (int(width), int(height)), interpolation(interp, old, (width, height))
+        data,
+        full_window(data),
+        (int(width), int(height)),
+        interpolation(interp, old, (width, height)),
     )
 
 
@@ -196,4 +199,4 @@ def by_short_edge(data: Any, size: Any, what: str) -> tuple[int, int]:
     )
 
 
-__all__ = ["by_short_edge", "interpolation", "pair", "resampled", "resized", "whole"]
+__all__ = ["by_short_edge", "full_window", "interpolation", "pair", "resampled", "resized"]

@@ -12,15 +12,8 @@ from npcompat._internal.core.op import Op
 from npcompat._internal.dispatch import array_like, handles, writes
 from npcompat._internal.dispatch.outside_traces import outside, value_outside
 from npcompat._internal.support.interrupts import uninterrupted
-from npcompat.optimizer._optimizer import (
-    DefaultRate,
-    Optimizer,
-    follow,
-    is_narrow,
-    kept_unless,
-    run_in_place,
-    step_types,
-)
+from npcompat.optimizer._optimizer import DefaultRate, Optimizer, follow, is_narrow
+from npcompat.optimizer._step import kept_unless, run_in_place, step_types
 
 
 def _step(

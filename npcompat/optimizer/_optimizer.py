@@ -1,15 +1,7 @@
-"""Base class of optimizers: learning rates, update counts, and the step.
+"""Base class of optimizers: learning rates, update counts, states, and the step."""
 
-The step is one operator over all parameters. Everything that it reads and writes (weights, states,
-counts, the learning rate, multipliers) is an array, written in place. So a step can be compiled
-with the rest of training, and changing the learning rate does not recompile.
-"""
-
-import pickle
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from functools import cache
 from types import FunctionType, MethodType
 from typing import Any, ClassVar, TypeVar
 
@@ -19,18 +11,8 @@ import npcompat.numpy as np
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jax import sharding
 from npcompat._internal.core import changes, dtypes, modes
-from npcompat._internal.core.dtypes import Resolution, Type
-from npcompat._internal.core.handle import Handle, Value, extra
-from npcompat._internal.core.op import Op
-from npcompat._internal.core.retained_outputs import version_of
-from npcompat._internal.dispatch import (
-    array_like,
-    execution,
-    handles,
-    late_bound,
-    ownership,
-    writes,
-)
+from npcompat._internal.core.handle import Value
+from npcompat._internal.dispatch import array_like, handles, late_bound, writes
 from npcompat._internal.dispatch.devices import device_of, moved
 from npcompat._internal.dispatch.meshes import Sharding
 from npcompat._internal.dispatch.outside_traces import (
@@ -43,6 +25,8 @@ from npcompat._internal.dispatch.placement import constant
 from npcompat._internal.support import argument_errors
 from npcompat._internal.support.interrupts import uninterrupted
 from npcompat.numpy._ndarray import ndarray
+from npcompat.optimizer._parameter_groups import _Group, _replace, _shortest
+from npcompat.optimizer._step import _step_op, run_in_place
 
 _float64 = onp.dtype("float64")
 
@@ -51,139 +35,6 @@ class DefaultRate(float):
     """Default of a `learning_rate`; unlike a user's value, it keeps a scheduler's rate."""
 
     __slots__ = ()
-
-
-# --- the operator ---------------------------------------------------------------------------------
-
-
-def step_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    return [_float64, _float64, *[None] * (len(types) - 2)], None
-
-
-def _step(
-    xp: Any,
-    *arrays: Any,
-    places: Any,
-    groups: int,
-    sizes: Any,
-    rule: str,
-    hyper: Any,
-    clip: float | None,
-    masters: Any,
-    marks: Any,
-    guarded: bool,
-) -> Any:
-    """Optimizer step of a rule, as an operator.
-
-    Learning rate, gradient scale, counts, factors, decays, weights, gradients, states -> weights,
-    states, counts.
-    """
-    rest = iter(arrays)
-    lr, rescale = next(rest), next(rest)
-    usable = next(rest) if guarded else None
-    counts, factors, decays = ([next(rest) for _ in range(groups)] for _ in range(3))
-    weights, grads = ([next(rest) for _ in places] for _ in range(2))
-    states = [[next(rest) for _ in range(size)] for size in sizes]
-    new = xp.optimizer_step(
-        lr,
-        rescale,
-        counts,
-        factors,
-        decays,
-        weights,
-        grads,
-        states,
-        places,
-        rule,
-        hyper,
-        clip,
-        masters,
-        marks,
-    )
-    return tuple(
-        kept_unless(xp, usable, new, [*weights, *[a for state in states for a in state], *counts])
-    )
-
-
-def kept_unless(xp: Any, usable: Any, new: Sequence[Any], old: Sequence[Any]) -> Sequence[Any]:
-    """Return the new values of a step; the old ones if its gradients are not usable."""
-    return (
-        new if usable is None else [xp.where(usable, a, b) for a, b in zip(new, old, strict=True)]
-    )
-
-
-@cache
-def _step_op(outputs: int) -> Op:
-    """Return the step operator for a number of outputs; the backend caches by everything else."""
-    names = ("places", "groups", "sizes", "rule", "hyper", "clip", "masters", "marks", "guarded")
-    compute = _step if outputs > 1 else lambda xp, *arrays, **attrs: _step(xp, *arrays, **attrs)[0]
-    return Op(
-        "_npx_optimizer_step",
-        compute,
-        ("arrays",),
-        variadic=True,
-        attrs=dict.fromkeys(names),
-        rule=step_types,
-        outputs=outputs,
-        kernels={"jax": compute},
-        differentiable=False,
-    )
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class _Group:
-    """Parameters that were registered together.
-
-    Each array is a scalar while all parameters share its value, then a vector. So the usual program
-    is that of one parameter, and a compiled step is recompiled when the shape changes.
-    """
-
-    indices: list[Any]
-    counts: Any  # int32: number of updates
-    factors: Any  # float64: of the learning rate; empty if all are 1
-    decays: Any  # float64: weight decay; empty if all are 0
-    unstepped: list[int]  # the version of the counts that no step has written
-
-    def at(self, array: Any, position: int, neutral: float) -> ndarray:
-        """Return one parameter's entry of an array of the group."""
-        if array.ndim == 0:
-            return array
-        return np.array(neutral) if array.shape == (0,) else array[position]
-
-    def set_counts(self, counts: onp.ndarray[Any, Any]) -> None:
-        """Set the update counts."""
-        same = (counts == counts[:1]).all()
-        _replace(self.counts, constant(onp.array(counts[0] if same else counts)))
-        self.set_unstepped()
-
-    def set_unstepped(self) -> None:
-        """Note that no step has written the counts."""
-        self.unstepped[:] = [version_of(self.counts)]
-
-    def separate(self) -> None:
-        """Count the updates of each parameter separately from now on."""
-        if self.counts.ndim == 0:
-            with nullcontext() if in_trace(self.counts) else outside():
-                _replace(
-                    self.counts,
-                    handles.read(np.broadcast_to(self.counts, (len(self.indices),)).copy()),
-                )
-                self.set_unstepped()
-
-
-def _shortest(values: Sequence[float], neutral: float) -> onp.ndarray[Any, Any]:
-    """Return values as an array: empty if all are neutral, a scalar if all are equal."""
-    array = onp.array(values, _float64)
-    if (array == neutral).all():
-        return array[:0]
-    return onp.array(array[0]) if (array == array[0]).all() else array
-
-
-def _replace(handle: Handle, value: Value) -> None:
-    """Replace the value of an array; the shape may change."""
-    with modes.changed(recording=False):
-        writes.write(handle, value)
-    extra(handle).layout = None
 
 
 # --- the registry ---------------------------------------------------------------------------------
@@ -470,7 +321,7 @@ class Optimizer:
         if self.rule is None:
             return None
         memory = xla.xp.optimizer_memory(self.rule, self._hyper(), weight.shape, weight.dtype)
-        with beside(weight), outside():
+        with laid_out_as(weight), outside():
             return tuple([np.zeros(shape, dtype=dtype) for shape, dtype in memory])
 
     def create_state_multi_precision(self, index: Any, weight: Any) -> "tuple[ndarray, ...] | None":
@@ -643,7 +494,7 @@ def _called(function: Any) -> Any:
     return function if isinstance(function, FunctionType | MethodType) else function.__call__
 
 
-def beside(weight: Any) -> AbstractContextManager[None]:
+def laid_out_as(weight: Any) -> AbstractContextManager[None]:
     """Return a context that lays new arrays out as a parameter, if it lies on several devices."""
     place = sharding.spread(value_outside(weight).payload) if sharding.several[0] else None
     return nullcontext() if place is None else modes.changed(device=place)
@@ -663,103 +514,4 @@ def is_narrow(dtype: onp.dtype[Any]) -> bool:
     return dtypes.is_float(dtype) and dtype.itemsize < 4
 
 
-def run_in_place(
-    op: Op, values: list[Value], attrs: Any, written: Sequence[Handle], positions: tuple[int, ...]
-) -> Any:
-    """Run an operator that reuses the buffers of its written operands.
-
-    Buffers that are shared with others are copied first.
-    """
-    if modes.current().trace is not None or any(
-        h._view is not None or isinstance(h._value.payload, onp.ndarray) for h in written
-    ):
-        return execution.run(op, values, attrs)
-    payloads = [v.payload for v in values]
-    ownership.release(values, payloads, [i in positions for i in range(len(values))])
-    return execution.run(
-        op,
-        [Value(p) if v is None else v for v, p in zip(values, payloads, strict=True)],
-        attrs,
-        positions,
-    )
-
-
-# --- updater --------------------------------------------------------------------------------------
-
-
-class Updater:
-    """Updater: an optimizer with the states of its parameters.
-
-    Parameters
-    ----------
-    optimizer : Optimizer
-        The optimizer.
-
-    Examples
-    --------
-    >>> update = optimizer.get_updater(optimizer.SGD(learning_rate=0.5))
-    >>> weight, grad = np.ones(2), np.ones(2)
-    >>> update(0, grad, weight)
-    >>> weight
-    array([0.5, 0.5])
-    """
-
-    def __init__(self, optimizer: Optimizer) -> None:
-        self.optimizer = optimizer
-        self.states: dict[Any, Any] = {}
-        self._hyper: Any = None
-
-    def prepare(self, indices: Sequence[Any], weights: Sequence[Any]) -> None:
-        """Create states that are missing, or that fit no more since a hyperparameter was changed.
-
-        SGD keeps the last update only with momentum, for example.
-        """
-        hyper = self.optimizer._hyper()
-        changed, self._hyper = self._hyper is not None and hyper != self._hyper, hyper
-        for i, w in zip(indices, weights, strict=True):
-            if i not in self.states:
-                self.states[i] = self.optimizer.create_state_multi_precision(i, w)
-            elif changed and self.optimizer.rule is not None:
-                self.states[i] = self._fitting(i, w)
-
-    def _fitting(self, index: Any, weight: Any) -> Any:
-        """Return the state of a parameter as the rule needs it, with the arrays it already has."""
-        before: Any = self.states[index] or ()
-        new: Any = self.optimizer.create_state_multi_precision(index, weight) or ()
-        if [(a.shape, a.dtype) for a in before] == [(a.shape, a.dtype) for a in new]:
-            return self.states[index]
-        kept = 1 if self.optimizer.multi_precision and is_narrow(weight.dtype) else 0
-        return (*before[:kept], *new[kept:])
-
-    def __call__(self, index: Any, grad: Any, weight: Any) -> None:
-        """Update one parameter, or lists of them."""
-        if not isinstance(index, list | tuple):
-            index, grad, weight = [index], [grad], [weight]
-        self.prepare(index, weight)
-        self.optimizer.update_multi_precision(index, weight, grad, [self.states[i] for i in index])
-
-    def get_states(self, dump_optimizer: bool = False) -> bytes:
-        """Serialize the states; with `dump_optimizer` also the optimizer, with counts and rates."""
-        return pickle.dumps((self.states, self.optimizer) if dump_optimizer else self.states)
-
-    def set_states(self, states: bytes) -> None:
-        """Load states that `get_states` returned.
-
-        The format is pickle, so loading can run code: only load data that you trust.
-        """
-        found = pickle.loads(states)
-        self.states, self.optimizer = found if isinstance(found, tuple) else (found, self.optimizer)
-
-
-def get_updater(optimizer: Optimizer) -> Updater:
-    """Return an updater of an optimizer.
-
-    Examples
-    --------
-    >>> type(optimizer.get_updater(optimizer.Adam())).__name__
-    'Updater'
-    """
-    return Updater(optimizer)
-
-
-__all__ = ["Optimizer", "Updater", "create", "get_updater", "register"]
+__all__ = ["Optimizer", "create", "register"]

@@ -120,7 +120,7 @@ class Suite:
         return LOGS / self.backend / f"{self.file.replace('/', '.')}.jsonl"
 
     def lines(self):
-        """What is recorded, if it is of this NumPy."""
+        """Return the lines of the log; none if it is of another version of NumPy."""
         if not self.log.exists():
             return []
         lines = [json.loads(line) for line in self.log.read_text().splitlines()]
@@ -128,13 +128,13 @@ class Suite:
 
     @property
     def most(self):
-        """How many cases of a function were run at most, or None."""
+        """Limit of cases per function in the recorded run, or None."""
         lines = self.lines()
         return lines[0].get("cases") if lines else None
 
     @property
     def ended(self):
-        """How the run ended, or None if it is not done."""
+        """Reason for which the run ended, or None if it is not done."""
         lines = self.lines()
         return lines[-1].get("ended") if lines else None
 

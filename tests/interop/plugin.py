@@ -56,7 +56,7 @@ def exclusion_rules():
 
 
 def matches(test, pattern):
-    """Whether a test, as "file::test", is one of those that a pattern excludes."""
+    """Return True if a pattern excludes a test, given as "file::test"."""
     return fnmatchcase(test, pattern)
 
 
@@ -94,7 +94,7 @@ def slow():
 
 
 def pass_counts():
-    """How many tests pass, by "backend file"."""
+    """Return the recorded number of passing tests, by "backend file"."""
     recorded = tomllib.loads(PASS_COUNTS.read_text())
     return {
         f"{backend} {file}": count
@@ -224,7 +224,7 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture
 def numpys_semantics(request):
-    """What one of NumPy's tests runs under: NumPy's dtypes, and the backend of its module."""
+    """Run one of NumPy's tests with NumPy's dtypes, on the backend of its module."""
     with npx.np_default_dtype(), placed(request.module.BACKEND):
         yield
 
@@ -293,7 +293,7 @@ class _Recording:
 
 
 def _whole(config):
-    """Whether all tests of the files were run."""
+    """Return True if no option selects among the tests of the files."""
     options = config.option
     chosen = (
         options.interop_record

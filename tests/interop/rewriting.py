@@ -207,7 +207,7 @@ class Settings:
 
 
 class Namespace:
-    """What tests see as `numpy`, or as one of its submodules."""
+    """Stand-in for `numpy`, or one of its submodules, in NumPy's tests."""
 
     def __init__(self, name, modules):
         self._name, self._modules = name, modules
@@ -303,7 +303,7 @@ ROOT = Root("numpy", (npcompat.numpy,))
 
 
 def _import(name, globals=None, locals=None, fromlist=(), level=0):
-    """What an import statement of a test file gets."""
+    """Import a module for a test file: `__import__` with npcompat in place of NumPy."""
     if name == "pytest":
         return Pytest()
     if name == "numpy.ma.testutils":
@@ -324,7 +324,7 @@ def _import(name, globals=None, locals=None, fromlist=(), level=0):
 
 
 def _import_numpy(name, *args):
-    """What an import statement gets where NumPy is NumPy."""
+    """Import a module for a test file that runs on NumPy itself."""
     return Pytest() if name == "pytest" else builtins.__import__(name, *args)
 
 

@@ -25,12 +25,12 @@ from tests.interop.plugin import function_of
 from tests.interop.rewriting import load
 
 SHIFTS = (1, 40, 5432)
-"""How many draws later the streams begin; a test that compares few small numbers passes on some of
-them.
+"""Numbers of draws by which streams are shifted. A test that compares few small numbers passes with
+some of them.
 """
 HASHED = "TypeError: object supporting the buffer API required"
-"""How tests end that hash a sample where arrays are no buffers, before they compare the hash (see
-the rule `buffers`).
+"""Error of tests that hash a sample, where arrays are no buffers: it precedes their comparison of
+hashes (see the rule `buffers`).
 """
 
 

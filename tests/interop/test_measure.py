@@ -1,4 +1,4 @@
-"""How the measurement of NumPy's own suite counts, and what it keeps of a run."""
+"""Measurement of NumPy's own suite: its counts, and its log of a run."""
 
 import json
 from collections import Counter

@@ -195,7 +195,7 @@ def test_memory_without_a_mark_is_the_arrays_own():
 
 
 class Old:
-    """What asks for memory as the first versions of DLPack do, and for no copy."""
+    """Producer of the first version of DLPack: it takes no arguments, and never copies."""
 
     def __init__(self, array):
         self.array = array
@@ -207,11 +207,11 @@ class Old:
         return self.array.__dlpack_device__()
 
 
-class Told:
-    """What is asked first, and answers what it was asked."""
+class Echo:
+    """Operand whose `__array_ufunc__` returns its arguments."""
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
-        return ufunc, method, [i for i in inputs if not isinstance(i, Told)], options
+        return ufunc, method, [i for i in inputs if not isinstance(i, Echo)], options
 
 
 class Refusing:
@@ -234,7 +234,7 @@ class Prior:
 
 
 def test_other_classes_come_first_in_ufuncs():
-    a, t = np.ones(2), Told()
+    a, t = np.ones(2), Echo()
     assert np.add(a, t) == a + t == (np.add, "__call__", [a], {})
     assert np.add(2, t, dtype=float) == (np.add, "__call__", [2], {"dtype": float})
     assert np.sin(1.0, out=t) == (np.sin, "__call__", [1.0], {"out": (t,)})
@@ -254,12 +254,12 @@ def test_other_classes_come_first_in_ufuncs():
 
 
 def test_subclasses_of_other_classes_come_before_their_bases():
-    class Below(Told):
+    class Below(Echo):
         def __array_ufunc__(self, *inputs, **options):
             return "below"
 
-    assert np.add(Told(), Below()) == np.add(Below(), Told()) == "below"
-    assert np.add(Unable(), Told())[0] is np.add
+    assert np.add(Echo(), Below()) == np.add(Below(), Echo()) == "below"
+    assert np.add(Unable(), Echo())[0] is np.add
 
 
 def test_other_classes_may_refuse_ufuncs():
@@ -274,6 +274,6 @@ def test_other_classes_may_refuse_ufuncs():
     with pytest.raises(TypeError, match="unsupported operand"):
         a -= Refusing()
     with pytest.raises(TypeError, match="'Refusing' does not support ufuncs"):
-        np.add(Told(), Refusing())
+        np.add(Echo(), Refusing())
     with pytest.raises(TypeError, match="expected a ufunc, got int"):
         a.__array_ufunc__(1, 2)

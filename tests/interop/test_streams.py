@@ -1,4 +1,4 @@
-"""How tests are found that compare draws with recorded numbers."""
+"""Search for tests that compare draws with recorded numbers."""
 
 import ast
 

@@ -1,4 +1,4 @@
-"""Calls the short way and the whole way, and what is compared of them."""
+"""Attempts of calls on the fast and the slow path, in a form that compares equal."""
 
 import warnings
 
@@ -9,7 +9,7 @@ from internals import Handle, fast_path, handles
 from npcompat import np, npx
 
 NEEDED = pytest.mark.skipif(
-    fast_path.native is None, reason="the short way is not compiled, or not wanted"
+    fast_path.native is None, reason="the fast path is not compiled, or disabled"
 )
 
 
@@ -55,7 +55,7 @@ class Derived(np.ndarray):
 
 
 def attempted(function, *args):
-    """What a call returns, or raises, and warns of, comparable."""
+    """Call a function; return its result and warnings, or its exception, for comparison."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

@@ -55,7 +55,7 @@ def known_state(request):
 
 @pytest.fixture
 def found(monkeypatch):
-    """Whether loops were found in what was compiled; all are looked for, however short."""
+    """Record for each compiled program if it was rolled into loops; short loops are rolled, too."""
     seen = []
 
     def rolled(jaxpr, known):

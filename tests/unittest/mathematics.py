@@ -1,4 +1,4 @@
-"""How functions that are made of others are compared with NumPy: eager on both backends and
+"""Comparison with NumPy of functions that are composed of others: eager on both backends, and
 compiled.
 
 The host runs in both policies of dtypes, eager XLA in NumPy's, and one compiled program has all

@@ -130,9 +130,7 @@ def test_a_window_as_wide_as_the_sequence_is_attention():
 
 
 def in_all_ways(layer, x, ways=("eager", "hybridized"), **options):
-    """What a layer gives and the gradient of its data, which must agree eager and hybridized (or in
-    `npx.jit`).
-    """
+    """Assert that a layer's result and the gradient of its data agree in all modes; return them."""
     found = []
     for way in ways:
         layer.hybridize(way == "hybridized")

@@ -171,7 +171,7 @@ def test_an_engine_with_another_vocabulary_is_refused():
         npx.backend("new")
 
 
-def test_a_factory_that_raises_is_told():
+def test_an_error_of_a_factory_is_reported():
     def broken():
         raise OSError("no driver")
 
@@ -180,7 +180,7 @@ def test_a_factory_that_raises_is_told():
         npx.backend("broken")
 
 
-def test_an_engine_without_a_method_is_told_which():
+def test_the_missing_method_of_an_engine_is_named():
     backends.register("empty", dict)
     with pytest.raises(BackendError, match="lacks devices, dtypes, from_host"):
         npx.backend("empty")
@@ -305,7 +305,7 @@ def test_what_can_not_be_built_is_refused_eagerly_recorded_and_compiled():
     with pytest.raises(NotImplementedError, match="the small backend has no primitive 'tanh'"):
         npx.jit(whole)(x)
     assert x.asnumpy().tolist() == [0.5, 1.0]
-    with pytest.raises(NotImplementedError, match=REFUSED):  # remembered, and still refused
+    with pytest.raises(NotImplementedError, match=REFUSED):  # cached, and still refused
         np.tanh(x)
 
 

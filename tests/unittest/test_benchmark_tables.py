@@ -1,6 +1,4 @@
-"""What the benchmarks share: ratios of rounds, tables and their means, and what is said to have
-changed since an older run.
-"""
+"""Reports of benchmarks: ratios of rounds, tables with means, changes since an older run."""
 
 import json
 

@@ -142,7 +142,7 @@ def test_what_padding_would_change_is_refused(function):
 
 
 def test_lengths_that_resemble_those_that_are_tried():
-    """Where the rows go is found by trying other lengths, 101 first."""
+    """The analysis finds the axis of rows by trying other lengths, 101 first."""
     f = npx.jit(
         lambda x: (
             np.zeros((101, x.shape[0])),

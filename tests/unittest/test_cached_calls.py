@@ -1,6 +1,4 @@
-"""Calls that are remembered: those alike are done again without their function, and are what they
-would have been.
-"""
+"""Cached calls: equal ones skip the function, with the same results, errors and warnings."""
 
 import functools
 import inspect
@@ -14,7 +12,7 @@ from internals import REGISTRY, apply_cached, fast_path
 from npcompat import autograd, np, npx
 from npcompat.numpy._unbound import call_cached
 
-REMEMBERED = {
+CACHED = {
     "sum": [(), (0,), (None, "f8"), ((0, 1),)],
     "max": [(), (-1,), (5,)],
     "all": [(), (0,)],
@@ -63,10 +61,8 @@ WITH_OTHERS = {
 JOINED = ["concatenate", "stack", "vstack", "hstack", "dstack"]
 
 
-def remembered_and_again(function, *args, **options):
-    """What a function returns that has no calls to remember yet: for a call, for the same, and for
-    what it is among others.
-    """
+def first_cached_and_shared(function, *args, **options):
+    """Attempt a call with an empty cache, the same again, and one with the function's own cache."""
     fresh = call_cached(function.__wrapped__)
     return [
         attempted(functools.partial(call, **options), *args) for call in (fresh, fresh, function)
@@ -85,8 +81,8 @@ def named(name):
 @pytest.mark.parametrize(
     ("backend", "policy"), [("numpy", "float32"), ("numpy", "numpy"), ("jax", "numpy")]
 )
-@pytest.mark.parametrize("name", [*REMEMBERED, *WITH_OTHERS])
-def test_calls_are_remembered_for_what_they_are(backend, policy, name):
+@pytest.mark.parametrize("name", [*CACHED, *WITH_OTHERS])
+def test_cached_calls_equal_uncached_ones(backend, policy, name):
     kinds = ["float32", "int32", "0-d", "empty", "scalar", "view", "derived", "list"]
     if backend == "numpy":
         kinds += [
@@ -104,8 +100,8 @@ def test_calls_are_remembered_for_what_they_are(backend, policy, name):
         ]
     given = operands(backend)
     function, method = named(name), vars(np.ndarray).get(name, getattr(np.ndarray, name, None))
-    if name in REMEMBERED:
-        calls = [lambda x, rest=rest: (x, *rest) for rest in REMEMBERED[name]]
+    if name in CACHED:
+        calls = [lambda x, rest=rest: (x, *rest) for rest in CACHED[name]]
     else:
         others = [o if isinstance(o, tuple) else (o,) for o in WITH_OTHERS[name]]
         calls = [
@@ -116,7 +112,11 @@ def test_calls_are_remembered_for_what_they_are(backend, policy, name):
         for call, kind in itertools.product(calls, kinds):
             args = call(given[kind])
             expected = attempted(function.__wrapped__, *args)
-            assert remembered_and_again(function, *args) == [expected] * 3, (name, kind, args[1:])
+            assert first_cached_and_shared(function, *args) == [expected] * 3, (
+                name,
+                kind,
+                args[1:],
+            )
             if isinstance(method, fast_path.native.Method) and isinstance(args[0], np.ndarray):
                 assert attempted(method, *args) == attempted(method.__wrapped__, *args), (
                     name,
@@ -128,7 +128,7 @@ def test_calls_are_remembered_for_what_they_are(backend, policy, name):
 @NEEDED
 @pytest.mark.parametrize("backend", ["numpy", "jax"])
 @pytest.mark.parametrize("name", JOINED)
-def test_joins_are_remembered_for_what_they_join(backend, name):
+def test_cached_joins_equal_uncached_ones(backend, name):
     given = operands(backend)
     kinds = ["float32", "int32", "0-d", "empty", "row", "list"]
     kinds += (
@@ -145,7 +145,7 @@ def test_joins_are_remembered_for_what_they_join(backend, name):
             ):
                 for options in ({}, {"dtype": "f4"}) if name != "dstack" else ({},):
                     expected = attempted(functools.partial(function.__wrapped__, **options), parts)
-                    assert remembered_and_again(function, parts, **options) == [expected] * 3, (
+                    assert first_cached_and_shared(function, parts, **options) == [expected] * 3, (
                         a,
                         b,
                         type(parts),
@@ -154,10 +154,8 @@ def test_joins_are_remembered_for_what_they_join(backend, name):
 
 
 @NEEDED
-def test_what_is_remembered():
-    """Calls alike do not come to the function again; those with another dtype, number of axes or
-    argument do.
-    """
+def test_equal_calls_are_cached_per_dtype_rank_and_argument():
+    """Equal calls skip the function; another dtype, number of axes or argument calls it."""
     seen = []
 
     @call_cached
@@ -188,7 +186,7 @@ def test_what_is_remembered():
             0,
             0,
         ]
-        assert len(seen) == 7  # what is empty is not remembered
+        assert len(seen) == 7  # calls with empty arrays are not cached
         assert [total(a, axis=1).tolist(), total(a, axis=1).tolist()] == [
             [-3.0, 6.0],
             [-3.0, 6.0],
@@ -199,7 +197,7 @@ def test_what_is_remembered():
         loss.backward()
         assert (
             len(seen) == 9 and a.grad.tolist() == [[1.0] * 3] * 2
-        )  # where it is recorded, nothing is short
+        )  # while recording, calls are not cached
         with pytest.raises(onp.exceptions.AxisError, match="axis 2 is out of bounds"):
             total(a, axis=2)
 
@@ -216,15 +214,15 @@ VIEWS = {
 
 
 def about(view):
-    """What a view is besides its values."""
+    """Describe a view: class, dtype and values, strides, flags, and if it has a base."""
     return described(view), str(view.strides), str(view.flags), view.base is None
 
 
 @NEEDED
 @pytest.mark.parametrize("backend", ["numpy", "jax"])
 @pytest.mark.parametrize("name", [*VIEWS, "T", "real", "imag"])
-def test_views_are_remembered_for_the_shapes_of_what_they_look_at(backend, name):
-    """Arrays of other shapes, orders and kinds are not seen through the same lens."""
+def test_views_are_cached_per_shape_of_their_base(backend, name):
+    """Arrays of other shapes, orders and kinds have other lenses."""
     made = [
         np.arange(6.0).reshape(2, 3),
         np.arange(6.0).reshape(3, 2),
@@ -248,28 +246,28 @@ def test_views_are_remembered_for_the_shapes_of_what_they_look_at(backend, name)
         arrays += [np.ones((2, 3))[1], np.ones((2, 3)).view(Derived), np.ones((2, 3))[0, 0]]
         arrays[1].setflags(write=False)
         function = getattr(np, name, None) if name in VIEWS else (lambda a: getattr(a, name))
-        whole = (
+        uncached = (
             function.__wrapped__
             if name in VIEWS
             else inspect.getattr_static(np.ndarray, name).fget.__wrapped__
         )
-        for _ in range(2):  # the second time they are remembered
+        for _ in range(2):  # the second time they are cached
             for a, rest in itertools.product(
                 arrays if name in VIEWS else arrays[:-1], VIEWS.get(name, [()])
             ):
-                expected = attempted(whole, a, *rest)
+                expected = attempted(uncached, a, *rest)
                 assert attempted(function, a, *rest) == expected, (a, rest)
                 if a.ndim and name in ("ravel", "squeeze", "transpose", "swapaxes"):
                     assert attempted(getattr(a, name), *rest) == expected, (a, rest)
                 if isinstance(expected[0], tuple):
-                    found, other = function(a, *rest), whole(a, *rest)
+                    found, other = function(a, *rest), uncached(a, *rest)
                     assert about(found) == about(other) and np.shares_memory(
                         found, a
                     ) == np.shares_memory(other, a), (a, rest)
 
 
 @NEEDED
-def test_what_is_written_through_views_that_are_remembered():
+def test_writes_through_cached_views():
     with npx.backend("numpy"):
         for _ in range(3):
             a = np.zeros((2, 3))
@@ -285,7 +283,7 @@ def test_what_is_written_through_views_that_are_remembered():
         assert a.grad.tolist() == [[0] * 3, [1] * 3]
 
 
-def test_views_of_what_went_to_xla_are_told_apart_by_their_own_axes():
+def test_cached_views_of_transferred_arrays_differ_by_their_axes():
     a = np.zeros((8, 8), "float32")
     row, rows = a[0], a[0:2]
     with npx.backend("jax"):
@@ -295,7 +293,7 @@ def test_views_of_what_went_to_xla_are_told_apart_by_their_own_axes():
 
 
 @NEEDED
-def test_a_function_around_remembers_what_it_returns_only():
+def test_a_calling_function_caches_only_the_call_that_it_returns():
     @call_cached
     def doubled(a):
         return np.sum(a) * 2
@@ -357,9 +355,9 @@ MADE = {
 @NEEDED
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", MADE)
-def test_what_is_made_of_nothing_is_remembered_for_where_it_goes(name):
+def test_constructors_are_cached_per_placement_and_policy(name):
     function = named(name)
-    whole = function.__wrapped__
+    uncached = function.__wrapped__
     for backend, policy in [
         ("numpy", False),
         ("jax", False),
@@ -370,8 +368,8 @@ def test_what_is_made_of_nothing_is_remembered_for_where_it_goes(name):
     ]:
         with npx.backend(backend), npx.np_default_dtype(policy):
             for args in MADE[name]:
-                expected = attempted(whole, *args)
-                assert remembered_and_again(function, *args) == [expected] * 3, (
+                expected = attempted(uncached, *args)
+                assert first_cached_and_shared(function, *args) == [expected] * 3, (
                     backend,
                     policy,
                     args,
@@ -383,7 +381,7 @@ def test_what_is_made_of_nothing_is_remembered_for_where_it_goes(name):
 
 @NEEDED
 @pytest.mark.parametrize("backend", ["numpy", "jax", "auto"])
-def test_what_is_made_again_is_new(backend):
+def test_a_cached_constructor_returns_new_memory(backend):
     with npx.backend(backend):
         for _ in range(30):
             for made in (
@@ -400,7 +398,7 @@ def test_what_is_made_again_is_new(backend):
 
 
 @NEEDED
-def test_calls_without_array_operands_are_remembered_per_placement_and_dtype_policy():
+def test_calls_without_array_operands_are_cached_per_placement_and_dtype_policy():
     """The function runs once for each argument, placement and policy; while recording, and on a
     device that is named, it runs each time.
     """

@@ -13,7 +13,7 @@ def kind(*shape, dtype="float32"):
 
 
 def compiled_in(program):
-    """What XLA compiles while a program runs, conversions to XLA aside."""
+    """Return the names of programs that XLA compiles while a program runs, without conversions."""
     with npx.audit("compilation") as events:
         program()
     return [e.what for e in events if not e.what.startswith(("_conversion", "stage", "copy"))]

@@ -135,7 +135,7 @@ def primitives(jaxpr):
 
 
 def becomes(channels=4, filters=64, size=16, kernel=3, batch=8, dtype="float32", **options):
-    """What is run in place of a convolution of these sizes, seen from its program."""
+    """Return the form of a rewritten convolution of these sizes, recognized by its primitives."""
     x = jax.ShapeDtypeStruct((batch, channels, size, size), dtype)
     groups = options.get("feature_group_count", 1)
     weight = jax.ShapeDtypeStruct((filters, channels // groups, kernel, kernel), dtype)

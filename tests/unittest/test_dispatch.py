@@ -243,9 +243,7 @@ def build(x):
 
 
 def in_cycles(function):
-    """How many objects a call leaves to the collector; its second one, since JAX leaves some where
-    it compiles.
-    """
+    """Count the objects in cycles that a second call leaves; JAX leaves some when it compiles."""
     function()
     gc.collect()
     function()

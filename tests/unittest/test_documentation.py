@@ -1,4 +1,4 @@
-"""What the documents say is true: the names they mention exist, and what they tell to do works."""
+"""The documentation is true: names that it mentions exist, and its instructions work."""
 
 import ast
 import doctest
@@ -91,7 +91,7 @@ def blocks(page: str) -> dict[str, str]:
 
 
 def unsupported() -> set[str]:
-    """Where the package raises NotImplementedError, abstract methods left out."""
+    """Find the functions that raise NotImplementedError, except abstract methods."""
     found = set()
 
     def visit(file: Path, node: ast.AST, names: tuple[str, ...]) -> None:
@@ -126,8 +126,8 @@ def test_the_known_gaps_are_what_raises_not_implemented():
 
 @pytest.fixture
 def followed(tmp_path):
-    """What docs/add_an_operator.md says, done: the module it adds, with its cases declared; undone
-    afterwards.
+    """Follow docs/add_an_operator.md: yield the module that it adds, with its cases declared, and
+    remove both afterwards.
     """
     written = blocks("add_an_operator.md")
     modules = {}

@@ -264,12 +264,12 @@ def test_floating_point_errors_are_reported_on_every_backend_as_asked(placement,
                 function()
         with np.errstate(all="raise"), pytest.raises(FloatingPointError, match="divide by zero"):
             x /= np.array(0.0, dtype="float32")
-        x, told = np.array([1.0, 0.0]), []
-        with np.errstate(all="call", call=lambda kind, flag: told.append(kind)):
+        x, called = np.array([1.0, 0.0]), []
+        with np.errstate(all="call", call=lambda kind, flag: called.append(kind)):
             y = 1 / x
             with np.errstate(all="ignore"):
                 1 / x
-        assert told == ["divide by zero"] and y.tolist() == [1, onp.inf]
+        assert called == ["divide by zero"] and y.tolist() == [1, onp.inf]
 
 
 @pytest.mark.parametrize("placement", PLACEMENTS)

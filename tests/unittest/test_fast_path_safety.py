@@ -1,4 +1,4 @@
-"""What the C fast path must never do: use what others own, read unset slots, recurse without end."""
+"""Safety of the C fast path: no writes of shared memory, no unset slots, bounded recursion."""
 
 import os
 import subprocess

@@ -53,8 +53,9 @@ class Killed(gluon.data.Dataset):
 
 
 def no_processes_are_left():
-    """Whether the processes end within 20 s; asked again and again, as their pool's thread may be
-    the one that waits for them.
+    """Return True if all child processes end within 20 s.
+
+    It polls, since the thread of their pool may be the one that waits for them.
     """
     gc.collect()
     end = time.monotonic() + 20

@@ -82,7 +82,7 @@ def test_activations_are_not_kept_for_backward():
     assert (32, 64) not in kept(True)
 
 
-def test_it_is_kept_by_a_later_hybridize_and_changes_compile_anew():
+def test_a_later_hybridize_keeps_it_and_changes_recompile():
     net = network(None)
     part = net[0]
     part.hybridize(remat=True)

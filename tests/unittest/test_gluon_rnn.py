@@ -593,16 +593,14 @@ def test_variational_dropout_draws_one_mask_for_all_steps():
     assert not onp.allclose(first, again), "each sequence draws its own"
 
 
-def test_cells_that_remember_refuse_to_carry_it_into_a_compiled_function():
+def test_cells_that_keep_arrays_between_steps_refuse_to_enter_a_compiled_function():
     cell = small(rnn.ZoneoutCell(rnn.RNNCell(C), 0.5))
     x = np.array(DATA[0])
     with autograd.train_mode():
         _, states = cell(x, cell.begin_state(N))
-        with pytest.raises(RuntimeError, match="ZoneoutCell remembers arrays between steps"):
+        with pytest.raises(RuntimeError, match="ZoneoutCell keeps arrays between steps"):
             npx.jit(lambda x: cell(x, states)[0])(x)
-    assert npx.jit(lambda x: cell(x, states)[0])(x).shape == (N, C), (
-        "in prediction there is nothing to remember"
-    )
+    assert npx.jit(lambda x: cell(x, states)[0])(x).shape == (N, C), "in prediction nothing is kept"
     assert pickle.loads(pickle.dumps(cell))(x, states)[0].shape == (N, C)
 
 

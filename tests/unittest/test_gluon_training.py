@@ -86,9 +86,7 @@ KINDS = {
 
 
 class Training:
-    """What a user's program holds, with its checkpoints: parameters, states, and where the random
-    stream was and is.
-    """
+    """Training program of a user, with checkpoints of parameters, states and the random stream."""
 
     def __init__(self, kind, mode):
         np.random.seed(5)
@@ -155,7 +153,7 @@ def assert_equal_bits(a, b):
 
 
 def held():
-    """How many arrays XLA holds, and how many handles and nodes of graphs Python does."""
+    """Count the live arrays of XLA, and the live handles and graph nodes."""
     kinds = [type(o) for o in gc.get_objects()]
     return len(jax.live_arrays()), sum(issubclass(t, Handle) for t in kinds), kinds.count(Node)
 

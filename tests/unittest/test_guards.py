@@ -225,7 +225,7 @@ def test_rebound_attributes_and_added_layers_under_jit():
 
 
 def test_state_that_a_function_changes_itself():
-    """What it reads is traced at each call, as its value is another one; a log is not read."""
+    """State that is read and changed is traced again at each call; a log is not read."""
     count = types.SimpleNamespace(n=0)
     log = []
 

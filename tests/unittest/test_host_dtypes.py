@@ -122,7 +122,7 @@ b
 
 
 def run(xp, program):
-    """What each expression of a program is, as text; the class of an exception."""
+    """Evaluate each expression of a program; return values as text, or classes of exceptions."""
     names = {
         "np": xp,
         "copy": copy,

@@ -420,10 +420,10 @@ def test_nested_iterators_write_back(backend):
 def test_vectorize_decorates_and_keeps_the_default_float(backend):
     @np.vectorize(otypes=[bool])
     def positive(x):
-        """Whether it is positive."""
+        """Return True for a positive number."""
         return x > 0
 
-    assert positive.__doc__ == "Whether it is positive." and positive(
+    assert positive.__doc__ == "Return True for a positive number." and positive(
         np.array([1, -1])
     ).tolist() == [True, False]
     halved = np.vectorize(lambda x: x / 2)

@@ -87,7 +87,7 @@ def replaced(types, dim):
 
 
 def agrees(inferred, expected):
-    """Whether a type says nothing that is wrong."""
+    """Return True if an inferred type, which may be partly unknown, contradicts nothing."""
     if inferred.dtype not in (None, expected.dtype) or (
         inferred.shape is not None and len(inferred.shape) != len(expected.shape)
     ):
@@ -98,8 +98,9 @@ def agrees(inferred, expected):
 
 
 def check_inference(op, monkeypatch):
-    """What is inferred of the calls of an operator's cases is what running gives; of types that are
-    known in part, nothing wrong.
+    """Assert that inferred types of an operator's calls are those of its results.
+
+    Types inferred from partly known types must not contradict them.
     """
     name = op.name
     calls = calls_of(name, monkeypatch)

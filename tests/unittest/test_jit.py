@@ -145,7 +145,7 @@ def test_static_arguments_are_part_of_the_program():
     assert traced == [("sum", 0), ("max", 0), ("sum", 1)]
 
 
-def test_static_arguments_of_different_types_are_told_apart():
+def test_static_arguments_of_different_types_have_programs_of_their_own():
     f = npx.jit(lambda x, n: x * n)
     x = np.arange(3)
     assert f(x, 1).dtype == "int64" and f(x, 1.0).dtype == "float32" and f(x, True).dtype == "int64"

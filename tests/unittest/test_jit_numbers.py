@@ -61,7 +61,7 @@ ASKED = {
 
 
 def tried(number):
-    """What catches the error of asking for a value."""
+    """Convert a number to a float; a constant if that raises TypeError, as it does in a trace."""
     try:
         return float(number) + 1
     except TypeError:
@@ -88,7 +88,7 @@ def check(source, values):
 
 
 def compilations(log):
-    """How often functions of this file were compiled, and not the operators that eager calls run."""
+    """Count compilations of this file's lambdas, without those of eager operators."""
     return sum(entry.name == "<lambda>" for entry in log)
 
 

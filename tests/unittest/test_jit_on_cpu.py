@@ -1,4 +1,4 @@
-"""What compiled functions compute in another way on the CPU: it is the same."""
+"""Rewrites of compiled functions for the CPU keep their results."""
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +11,7 @@ from npcompat import autograd, npx
 
 
 def _stored(function, *arrays):
-    """How often arrays are stored, in the equations and in the loops among them."""
+    """Count the stores of arrays in a rewritten function, those in the bodies of loops included."""
     found = rewritten(jax.make_jaxpr(function)(*arrays).jaxpr)
     bodies = [e.params["jaxpr"].jaxpr for e in found.eqns if e.primitive.name == "scan"]
     return sum(e.params.get("name") == "store" for part in (found, *bodies) for e in part.eqns)

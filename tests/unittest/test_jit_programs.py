@@ -16,7 +16,7 @@ PLACEMENT = "jax"
 
 
 def reasons(f, *calls):
-    """Why `f` was compiled in these calls."""
+    """Call `f` with each tuple of arguments; return the logged reasons of its compilations."""
     with npx.compile_log() as log:
         for args in calls:
             f(*args)

@@ -206,7 +206,7 @@ def test_one_array_twice_in_containers():
     both(make)
 
 
-def test_captured_arrays_of_one_buffer_are_told_apart():
+def test_captured_arrays_of_one_buffer_are_distinguished():
     def make(jit):
         a = np.arange(3.0)
         b = a.copy()  # nothing is copied until one of the two is written
@@ -311,10 +311,10 @@ def test_a_read_only_argument_is_not_written():
 # --- what a program keeps between its runs --------------------------------------------------------
 
 
-@pytest.fixture(params=["short", "whole"])
-def way(request, monkeypatch):
-    """Calls alike are run again the short way, where there is one, and the whole way."""
-    if request.param == "whole":
+@pytest.fixture(params=["fast", "slow"])
+def path(request, monkeypatch):
+    """Rerun equal calls by the fast path, where there is one, or by the slow path."""
+    if request.param == "slow":
         monkeypatch.setattr(fast_path, "rerun", lambda *_: None)
 
 
@@ -333,7 +333,7 @@ def counting():
     return f, total
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("path")
 def test_what_a_program_wrote_is_read_and_written_by_others():
     f, total = counting()
     assert total.tolist() == [2, 2, 2]
@@ -347,7 +347,7 @@ def test_what_a_program_wrote_is_read_and_written_by_others():
     assert total.tolist() == [11, 5, 5] and view.tolist() == [5, 5]
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("path")
 def test_what_holds_a_value_or_its_buffer_sees_no_later_run():
     f, total = counting()
     same_value = handles.wrap(total._value)
@@ -363,7 +363,7 @@ def test_what_holds_a_value_or_its_buffer_sees_no_later_run():
     assert taken.tolist() == [4, 4, 4] and total.tolist() == [6, 6, 6]
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("path")
 def test_two_programs_write_the_same_array_in_turn():
     f, total = counting()
 
@@ -377,7 +377,7 @@ def test_two_programs_write_the_same_array_in_turn():
     assert total.tolist() == [((2 * 2 + 1) * 2 + 1) * 2 + 1] * 3
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("path")
 def test_what_is_made_read_only_between_runs_is_not_written():
     f, total = counting()
     total.flags.writeable = False
@@ -388,7 +388,7 @@ def test_what_is_made_read_only_between_runs_is_not_written():
     assert total.tolist() == [3, 3, 3]
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("path")
 def test_a_program_keeps_no_buffer_that_it_replaced():
     f, _ = counting()
     x = np.ones(3)
@@ -399,7 +399,7 @@ def test_a_program_keeps_no_buffer_that_it_replaced():
     assert len(jax.live_arrays()) == before
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("path")
 def test_a_recorded_run_follows_runs_that_were_not():
     f, total = counting()
     x = np.ones(3)
@@ -413,9 +413,7 @@ def test_a_recorded_run_follows_runs_that_were_not():
 
 
 def stepping():
-    """What a step of training does: weights and moments are written, rates read, gradients zeroed;
-    and an argument for it.
-    """
+    """Return a compiled step and its arrays: argument, weights, moments, rate."""
     w, m, rate = np.ones(3), np.zeros(3), np.array(0.5)
     w.attach_grad()
 
@@ -470,11 +468,11 @@ BETWEEN = {
 @pytest.mark.parametrize("between", BETWEEN)
 def test_steps_go_on_whatever_happens_between_them(between, monkeypatch):
     found = {}
-    for way in ("short", "whole", "from handles"):
+    for path in ("fast", "slow", "from handles"):
         with monkeypatch.context() as patched:
-            if way != "short":
+            if path != "fast":
                 patched.setattr(fast_path, "rerun", lambda *_: None)
-            if way == "from handles":
+            if path == "from handles":
                 patched.setattr(RetainedOutputs, "operands", lambda *_: None)
             step, x, w, m, rate = arrays = stepping()
             held = BETWEEN[between](*arrays)
@@ -482,7 +480,7 @@ def test_steps_go_on_whatever_happens_between_them(between, monkeypatch):
             losses = [float(step(x)) for _ in range(3)]
             if held is not None and between != "weights have a view":
                 assert onp.array(held).tolist() == before
-            found[way] = [
+            found[path] = [
                 losses,
                 w.tolist(),
                 m.tolist(),
@@ -490,13 +488,13 @@ def test_steps_go_on_whatever_happens_between_them(between, monkeypatch):
                 rate.tolist(),
                 x.tolist(),
             ]
-    assert found["short"] == found["whole"] == found["from handles"]
+    assert found["fast"] == found["slow"] == found["from handles"]
 
 
 @NEEDED
-def test_calls_alike_are_run_again_the_short_way(monkeypatch):
+def test_equal_calls_are_rerun_by_the_fast_path(monkeypatch):
     def never(*_):
-        raise AssertionError("the whole way is taken")
+        raise AssertionError("the slow path is taken")
 
     step, x, *_ = stepping()
     total = np.zeros(3)
@@ -526,7 +524,7 @@ def test_calls_alike_are_run_again_the_short_way(monkeypatch):
     )
 
 
-def test_what_a_call_ran_is_remembered_once():
+def test_equal_calls_have_one_entry_in_the_cache():
     w, m = np.ones(3), np.zeros(3)
     f = npx.jit(lambda x: (m.__setitem__(..., m + w * x), m.sum())[1])
     x = np.ones(3) * 1

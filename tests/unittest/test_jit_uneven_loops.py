@@ -94,7 +94,7 @@ def shifted(np, m):
 
 
 def rows(np, m):
-    """What is done along axes that are as long in each round."""
+    """Operate along axes whose length is the same in each round."""
     a = m.copy()
     for i in range(1, 8):
         a[i:] = np.sort(a[i:], axis=1)[:, ::-1] * 0.9
@@ -104,7 +104,7 @@ def rows(np, m):
 
 
 def leaves(np, m):
-    """What the last round leaves is shorter than what the others leave."""
+    """Return an array of the last round, which is shorter than those of earlier rounds."""
     for i in range(1, 8):
         a = m[i:, 0] * 2
         m[i:, 1] = np.cumsum(a)

@@ -1,4 +1,4 @@
-"""What a compiled function makes of nothing from outside is known while it is compiled."""
+"""Values that depend on no argument and no captured array are known while a function is traced."""
 
 import numpy as onp
 import pytest

@@ -62,7 +62,7 @@ SIZES = [(0,), (1,), (7,), (3, 5, 2), (257,), (1, 129)]
 
 
 def of_its_own(draw, monkeypatch):
-    """What a draw gives by a program for its size."""
+    """Draw by a program for this size, not as the prefix of a longer draw."""
     with monkeypatch.context() as patched:
         patched.setattr(prefix_draws, "REPEATED", 0)
         patched.setattr(prefix_draws, "_own", {})

@@ -1,5 +1,5 @@
-"""What a boolean mask selects, in compiled functions above all: NumPy is the oracle, of results and
-of what was written.
+"""Selections by boolean masks, above all in compiled functions: NumPy is the oracle of results and
+writes.
 """
 
 import numpy as onp

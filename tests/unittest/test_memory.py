@@ -1,4 +1,4 @@
-"""What arrays say of their memory: buffers, fields, strides and order; NumPy is the oracle."""
+"""Memory of arrays: buffers, fields, strides and order; NumPy is the oracle."""
 
 import copy
 import ctypes

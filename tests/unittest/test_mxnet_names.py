@@ -133,7 +133,7 @@ def test_finance(call, expected, backend):
 
 
 def test_payments_pay_a_loan_off():
-    """What is left after each payment, computed step by step."""
+    """The remaining principal, computed payment by payment, is the oracle."""
     with npx.np_default_dtype():
         rates = onp.array([0.0, 0.01, -0.02])
         for when in ("begin", "end"):

@@ -24,7 +24,7 @@ def public(space):
 
 
 def at(root, path):
-    """What a dotted name stands for."""
+    """Return the object of a dotted name."""
     for part in filter(None, path.split(".")):
         root = getattr(root, part)
     return root
@@ -66,7 +66,7 @@ def signature(function):
 
 
 def agree(ours, theirs):
-    """Whether a signature is NumPy's, but for keyword-only parameters that it adds.
+    """Return True if a signature is NumPy's, except keyword-only parameters that it adds.
 
     Where NumPy's ends in `**kwargs`, ours may name them.
     """
@@ -87,7 +87,7 @@ def agree(ours, theirs):
 
 
 def same_parameter(mine, its):
-    """Whether two parameters have one name, kind and default; variadic ones may have any name."""
+    """Compare name, kind and default of two parameters; variadic ones may have any name."""
     if mine.kind is not its.kind:
         return False
     if mine.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):

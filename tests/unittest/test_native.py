@@ -1,6 +1,4 @@
-"""The short way of frequent calls does what the whole way does: results, their kinds, errors, what
-is written, and nothing is leaked.
-"""
+"""The fast path equals the slow path in results, classes, errors and writes, and leaks nothing."""
 
 import functools
 import gc
@@ -26,7 +24,7 @@ UFUNCS = sorted(
 
 
 def has_axes(op):
-    """Whether an operator is a ufunc whose operands have axes that belong together."""
+    """Return True for generalized ufuncs, whose operands have core dimensions."""
     return op.ufunc is not None and op.ufunc.signature is not None
 
 
@@ -58,14 +56,14 @@ def test_operators(backend, name, policy):
         for a, b in itertools.product(first, second):
             args = given[a], given[b]
             if has_axes(op) and any([type(x) is int for x in args]):
-                continue  # NumPy looks at the axes first, the whole way whether the number fits
-            short, whole = (
+                continue  # NumPy checks the axes first, the slow path the range of the number
+            fast, slow = (
                 attempted(apply, op, args),
                 attempted(apply_module.apply_slow_path, op, args),
             )
-            # what BLAS warns of depends on where operands lie
-            told = 1 if has_axes(op) and not isinstance(short[0], type) else 2
-            assert short[:told] == whole[:told], (a, b)
+            # warnings of BLAS depend on the alignment of operands
+            compared = 1 if has_axes(op) and not isinstance(fast[0], type) else 2
+            assert fast[:compared] == slow[:compared], (a, b)
 
 
 @NEEDED
@@ -121,11 +119,11 @@ def test_methods_of_two_operands(backend):
             "__matmul__",
             "__divmod__",
         ):
-            whole = vars(Operators)[method].__wrapped__
+            slow_path = vars(Operators)[method].__wrapped__
             for a, b in itertools.product(kinds[:9], kinds):
                 args = given[a], given[b]
                 assert attempted(getattr(type(args[0]), method), *args) == attempted(
-                    whole, *args
+                    slow_path, *args
                 ), (method, a, b)
 
 
@@ -183,7 +181,7 @@ def test_methods_in_place(backend):
     )
     with npx.backend(backend), npx.np_default_dtype():
         for method in ("__iadd__", "__itruediv__", "__imod__", "__iand__"):
-            whole = vars(InPlace)[method].__wrapped__
+            slow_path = vars(InPlace)[method].__wrapped__
             for x, how, other in itertools.product(
                 ("float32", "int32", "0-d", "bool"), HOWS, kinds
             ):
@@ -191,7 +189,7 @@ def test_methods_in_place(backend):
                 case = method, x, how, other
                 ways = (
                     attempted(getattr(np.ndarray, method), first, given[other]),
-                    attempted(whole, second, given[other]),
+                    attempted(slow_path, second, given[other]),
                 )
                 assert ways[0] == ways[1], case
                 assert described(first) == described(second), case
@@ -226,18 +224,18 @@ KEYS = {
 @NEEDED
 @pytest.mark.parametrize("backend", ["numpy", "jax", "auto"])
 def test_elements_and_views(backend):
-    whole = vars(Indexed)["__getitem__"].__wrapped__
+    slow_path = vars(Indexed)["__getitem__"].__wrapped__
     with npx.backend(backend), npx.np_default_dtype():
         for x, how, key in itertools.product(KINDS, HOWS, KEYS):
             a = made(KINDS[x], how)
             case = x, how, key
             first, second = (
                 attempted(np.ndarray.__getitem__, a, KEYS[key]),
-                attempted(whole, a, KEYS[key]),
+                attempted(slow_path, a, KEYS[key]),
             )
             assert first == second, case
             if isinstance(first[0], tuple) and first[0][0] is np.ndarray:
-                found = a[KEYS[key]], whole(a, KEYS[key])
+                found = a[KEYS[key]], slow_path(a, KEYS[key])
                 for about in ("strides", "base", "flags"):
                     assert str(getattr(found[0], about)) == str(getattr(found[1], about)), (
                         *case,
@@ -249,7 +247,7 @@ def test_elements_and_views(backend):
 @NEEDED
 @pytest.mark.parametrize("backend", ["numpy", pytest.param("jax", marks=pytest.mark.slow), "auto"])
 def test_writing(backend):
-    whole = vars(Indexed)["__setitem__"].__wrapped__
+    slow_path = vars(Indexed)["__setitem__"].__wrapped__
     given = operands(backend)
     new = (
         "5",
@@ -273,19 +271,19 @@ def test_writing(backend):
             if backend == "jax" and (
                 how in ("reversed", "shared") or key in ("new axis", "slices") or x == "uint8"
             ):
-                continue  # seconds of compiling that tell nothing about the short way
+                continue  # seconds of compiling that do not test the fast path
             first, second = made(KINDS[x], how), made(KINDS[x], how)
             case = x, how, key, other
             ways = (
                 attempted(np.ndarray.__setitem__, first, KEYS[key], given[other]),
-                attempted(whole, second, KEYS[key], given[other]),
+                attempted(slow_path, second, KEYS[key], given[other]),
             )
             assert ways[0] == ways[1], case
             assert described(first) == described(second), case
 
 
 TWICE = range(2)
-"""On XLA there is a program the second time, which the short way needs."""
+"""Calls on XLA: the second one finds the program, which the fast path needs."""
 
 
 @pytest.mark.parametrize("backend", ["jax", "auto"])
@@ -492,7 +490,7 @@ def test_an_expression_needs_one_new_array():
 
 
 class Unreadable:
-    """What has no elements after all."""
+    """Object whose conversion to a number fails."""
 
     def __float__(self):
         raise ValueError("unreadable")
@@ -530,7 +528,7 @@ def test_what_could_not_be_written_is_still_recorded(backend, write):
 
 
 @NEEDED
-def test_results_are_written_into_arrays_by_the_short_way():
+def test_the_fast_path_writes_results_into_out():
     with npx.backend("numpy"):
         a, b = np.array(KINDS["float32"]), np.array(KINDS["float32"])
         kept = a.copy()

@@ -14,9 +14,7 @@ def rng(seed=0):
 
 
 def agree(function, *arrays):
-    """What a function returns and the gradients of its arrays, with a fixed head: the same on each
-    backend, eager and compiled.
-    """
+    """Assert that results and gradients agree on each backend, eager and compiled; return them."""
     found = []
     for backend, call in (("numpy", function), ("jax", function), ("jax", npx.jit(function))):
         with npx.backend(backend):

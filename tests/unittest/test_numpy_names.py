@@ -35,8 +35,8 @@ TRIED = {name: Tried(compiled, gradient) for name, (_, _, _, compiled, gradient,
 
 
 def test_the_page_is_what_the_code_says():
-    """What was tried, for functions that are no operators, is taken from the page: trying all takes
-    seconds.
+    """Results of trials are taken from the page, for functions that are no operators: trying all
+    takes seconds.
     """
     written = re.search(
         r"^Every public name of NumPy (\S+),", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE

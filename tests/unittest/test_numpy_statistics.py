@@ -525,10 +525,10 @@ def test_medians_and_quantiles_warn_of_each_slice(backend):
         (np.nanmax, 1),
         (np.nanmean, 1),
     ):
-        with npx.backend(backend), warnings.catch_warnings(record=True) as told:
+        with npx.backend(backend), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             function(np.array(a), axis=0)
-        assert len(told) == count
+        assert len(caught) == count
 
 
 @pytest.mark.filterwarnings("error")
@@ -563,7 +563,7 @@ def test_a_dtype_that_drops_imaginary_parts_warns(backend, name):
     function, expected = operator.attrgetter(name)(np), operator.attrgetter(name)(onp)
     x = onp.array([[1 + 2j, 3], [0, 1]], "c8")
     for given in (x, x.tolist()):
-        for _ in range(3):  # a call that is remembered would be silent
+        for _ in range(3):  # a cached call would not warn
             for dtype in ("f4",) if name in ("nanmean", "std", "var") else ("f4", "i4"):
                 with pytest.warns(
                     onp.exceptions.ComplexWarning, match="discards the imaginary part"

@@ -40,7 +40,7 @@ class SoftmaxProp(operator.CustomOpProp):
 
 
 class Scale(operator.CustomOp):
-    """Multiplies, counts its calls in training mode, and remembers."""
+    """Multiplication by a number; it keeps its input, and counts calls in training mode."""
 
     def __init__(self, by):
         self.by = by

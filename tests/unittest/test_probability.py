@@ -70,7 +70,7 @@ ORACLES = {
 
 
 def expected(exact, method, x):
-    """What SciPy says of a method."""
+    """Return SciPy's values of a method."""
     if method == "log_prob":
         return (
             exact.logpmf(x)
@@ -83,7 +83,7 @@ def expected(exact, method, x):
 
 
 def described(distribution, x, lacking):
-    """What our distribution says, by method."""
+    """Return npcompat's values, by method."""
     found = {}
     for method in METHODS:
         if method in lacking:

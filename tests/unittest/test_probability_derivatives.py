@@ -126,7 +126,7 @@ class Objective(gluon.HybridBlock):
 
 
 def outcome(mode):
-    """What two steps give, and the gradients of the second."""
+    """Run two steps; return their results, and the gradients of the second."""
     np.random.seed(5)
     arrays = [np.array(x, dtype="float32") for x in (LOC, A, onp.stack([LOC, B], -1))]
     for x in arrays:

@@ -1,6 +1,4 @@
-"""What a compiled function leaves in an array, and depends on nothing, is made when it is asked
-for, and takes no memory before.
-"""
+"""Constants that a compiled function writes are lazy: the first read makes them."""
 
 import numpy as onp
 import pytest
@@ -11,7 +9,7 @@ from npcompat import autograd, gluon, np, npx
 MUCH = MOST_KNOWN + 1
 
 
-def is_unmade(*arrays):
+def is_lazy(*arrays):
     return {type(a._value) for a in arrays} == {LazyValue}
 
 
@@ -30,13 +28,13 @@ def test_an_array_that_is_left_with_zeros(state):
 
     shape = state.shape
     for i in range(3):
-        assert f(np.full(shape, i)).tolist() == [2 * i] * shape[0] and is_unmade(state)
-    assert state.sum() == 0 and not is_unmade(state)
+        assert f(np.full(shape, i)).tolist() == [2 * i] * shape[0] and is_lazy(state)
+    assert state.sum() == 0 and not is_lazy(state)
     view = state[1:]
     view[0] = 5
     assert state[1] == 5 and state.sum() == view.sum() == 5
     f(np.ones(state.shape))
-    assert is_unmade(state) and view.sum() == 0 and (state + 1).sum() == len(state)
+    assert is_lazy(state) and view.sum() == 0 and (state + 1).sum() == len(state)
 
 
 @pytest.mark.parametrize(
@@ -54,9 +52,7 @@ def test_it_is_what_the_function_left(state, make):
 
     for _ in range(2):
         f()
-        assert (
-            is_unmade(state) and state.dtype == "float32" and state.shape == make(len(state)).shape
-        )
+        assert is_lazy(state) and state.dtype == "float32" and state.shape == make(len(state)).shape
         assert state.tolist() == make(len(state)).tolist()
         state[:] = 1
 
@@ -81,7 +77,7 @@ def test_what_is_read_before_is_no_less_an_operand(state):
         return total
 
     assert float(f()) == len(state) and float(f()) == 0
-    assert not is_unmade(state)  # each call would have to make it
+    assert not is_lazy(state)  # each call would have to make it
     state[:] = 2
     assert float(f()) == 2 * len(state) and state.sum() == 0
 
@@ -241,4 +237,4 @@ def test_gradients_that_are_not_kept_take_no_memory(training):
 
     for _ in range(3):
         step(x, y)
-        assert is_unmade(*[p.grad() for p in net.collect_params().values()])
+        assert is_lazy(*[p.grad() for p in net.collect_params().values()])

@@ -9,7 +9,7 @@ from npcompat import np
 TABLE = onp.arange(6.0).reshape(2, 3)
 
 
-def test_equal_numbers_to_begin_with_are_told_apart(placed):
+def test_equal_initial_values_of_different_types_are_distinguished(placed):
     """A program is found by its attributes: one made for 0j would be taken for 0.0, and one for 0.0
     for -0.0.
     """

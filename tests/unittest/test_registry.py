@@ -55,7 +55,7 @@ def quiet():
 
 
 def expected_of(case, arrays):
-    """What the oracle returns for copies of the arrays: a flat list of arrays, or its exception."""
+    """Call the oracle on copies of the arrays; return a flat list of arrays, or its exception."""
     if case.oracle is None:
         return None
     try:
@@ -204,9 +204,7 @@ def test_every_operator_has_cases_that_run_it(name, monkeypatch):
 
 
 def traces(case, op, monkeypatch):
-    """Whether the operator is part of the program that a case would compile to; nothing is
-    compiled.
-    """
+    """Trace a case without compiling it; return True if the operator is part of the program."""
     ran = set()
     run = Trace.run
     monkeypatch.setattr(

@@ -29,7 +29,7 @@ def test_few_operators_are_excepted():
 
 
 class CallSeenError(Exception):
-    """What an operator raises when its call has been seen."""
+    """Raised by an operator when its call has been seen."""
 
 
 def call_of(op, monkeypatch):
@@ -57,7 +57,7 @@ def call_of(op, monkeypatch):
             with npx.backend("numpy"):
                 modes._MODE.set(
                     modes.current()._replace(is_default=False)
-                )  # the short way leaves no trace
+                )  # the fast path does not call it
                 outcome(case, given(sample))
             if found:
                 break

@@ -1,6 +1,6 @@
-from internals import BoundedCounter
+"""BoundedCounter counts repetitions, of a bounded number of kinds."""
 
-"""What comes again and again is counted, as long as there are not too many kinds of it."""
+from internals import BoundedCounter
 
 
 def test_kinds_are_counted_apart():

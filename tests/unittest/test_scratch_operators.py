@@ -52,7 +52,7 @@ SCAN_CASE = """
 """
 
 ANY_INPUTS = '''
-    """How far arrays lie apart."""
+    """Distances between arrays."""
 
     from npcompat._internal.dispatch.apply import apply
     from npcompat._internal.core.op_kinds import broadcast
@@ -186,8 +186,7 @@ FILES = {
 }
 
 CHECKS = '''
-    """What the template checks of every operator of the registry, for those that files add;
-    prints their pages.
+    """The template's checks of every operator, for those that files add; prints their pages.
     """
 
     import doctest

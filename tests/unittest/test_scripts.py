@@ -177,7 +177,7 @@ def test_arrays_change_class_at_the_border_without_a_copy():
         assert alias[0] == 7 and type(alias._value) is BorrowedValue
 
 
-def test_results_that_nobody_else_has_are_not_lent():
+def test_results_without_another_owner_are_not_borrowed():
     import scipy.special
 
     with npx.backend("numpy"):

@@ -20,7 +20,7 @@ with_buffers = pytest.mark.skipif(
 )
 
 
-def is_lent(a):
+def is_borrowed(a):
     root = a if a._view is None else a._view.root
     return type(root._value) is BorrowedValue
 
@@ -140,7 +140,7 @@ def test_what_others_write_is_seen(writer, source):
         a[(0,) * a.ndim] = 8
         assert onp.asarray(a)[(0,) * a.ndim] == 8
         gc.collect()
-        assert is_lent(a) is (writer is by_address)  # nothing says when an address is not used
+        assert is_borrowed(a) is (writer is by_address)  # nothing says when an address is not used
 
 
 @with_buffers
@@ -183,7 +183,7 @@ def test_each_side_sees_the_other_and_the_memory_comes_back_without_a_copy():
         a = np.ones((3, 4))
         address = a.ctypes.data
         theirs = onp.asarray(a)
-        assert type(theirs) is onp.ndarray and theirs.flags.writeable and is_lent(a)
+        assert type(theirs) is onp.ndarray and theirs.flags.writeable and is_borrowed(a)
         a += 1
         a[0] = 5
         a[1:, 1] *= 3
@@ -192,10 +192,10 @@ def test_each_side_sees_the_other_and_the_memory_comes_back_without_a_copy():
         part = theirs[1:]
         del theirs
         part[...] = 0
-        assert is_lent(a) and not a[1:].any()
+        assert is_borrowed(a) and not a[1:].any()
         assert np.shares_memory(a, part)
         del part
-        assert not is_lent(a) and a.ctypes.data == address
+        assert not is_borrowed(a) and a.ctypes.data == address
 
 
 def test_results_and_copies_do_not_change_when_the_memory_is_written():
@@ -235,12 +235,12 @@ def test_views_of_variables_are_read_again():
             assert x.grad.tolist() == [0, *[2 * value] * 3]
 
 
-def test_recorded_writes_into_lent_memory_are_refused():
+def test_recorded_writes_into_borrowed_memory_are_refused():
     with npx.backend("numpy"):
         x, a = np.ones(3), np.zeros(3)
         x.attach_grad()
         theirs = onp.asarray(a)
-        with autograd.record(), pytest.raises(BufferError, match="lent: .*numpy.asarray"):
+        with autograd.record(), pytest.raises(BufferError, match="exported: .*numpy.asarray"):
             a[:] = x * 2
         assert theirs.tolist() == a.tolist() == [0] * 3
         del theirs
@@ -250,7 +250,7 @@ def test_recorded_writes_into_lent_memory_are_refused():
         assert x.grad.tolist() == [2] * 3
 
 
-def test_compiled_functions_write_into_lent_memory_and_read_it_at_each_call():
+def test_compiled_functions_write_into_borrowed_memory_and_read_it_at_each_call():
     with npx.backend("numpy"):
         w, x = np.zeros(3), np.ones(3)
         theirs, inputs = onp.asarray(w), onp.asarray(x)
@@ -265,14 +265,14 @@ def test_compiled_functions_write_into_lent_memory_and_read_it_at_each_call():
         theirs[0] = 100
         assert step(np.ones(3)) == 132 and theirs.tolist() == w.tolist() == [110, 11, 11]
         argument = np.ones(3)
-        lent = onp.asarray(argument)
+        borrowed = onp.asarray(argument)
         npx.jit(lambda a: a.__setitem__(0, 7.0))(argument)
-        assert lent.tolist() == argument.tolist() == [7, 1, 1]
+        assert borrowed.tolist() == argument.tolist() == [7, 1, 1]
         del theirs, inputs
         assert step(np.ones(3)) == 162
 
 
-def test_lent_memory_does_not_move():
+def test_borrowed_memory_does_not_move():
     with npx.backend("numpy"):
         a = np.ones(3)
         theirs = onp.asarray(a)

@@ -1,6 +1,4 @@
-"""Classes derived from `ndarray`: what is made of an instance is one, and is told what it was made
-of.
-"""
+"""Classes derived from `ndarray`: results are instances, finalized with their source."""
 
 import copy
 import pickle
@@ -140,7 +138,7 @@ def test_repr_names_the_class():
     assert repr(Tagged(np.arange(2), "mine")) == "Tagged([0, 1])"
 
 
-def test_array_wrap_is_told_the_ufunc_and_its_operands():
+def test_array_wrap_gets_the_ufunc_and_its_operands():
     mine = np.ones(2).view(Wrapping)
     function, operands, position = (mine + 1).wrapped_by
     assert function is np.add

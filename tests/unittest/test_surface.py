@@ -27,7 +27,7 @@ NONE = inspect.Parameter.empty
 
 
 def listed() -> dict[str, str]:
-    """What the lists say of each name: nothing, a signature, or which object it is."""
+    """Read the lists: for each name nothing, a signature, or the object that it is."""
     found: dict[str, str] = {}
     for space, lines in LISTS.items():
         for line in lines:

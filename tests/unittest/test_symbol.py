@@ -117,7 +117,7 @@ def test_what_is_known_of_types_is_inferred_while_building():
         x[1:]
 
 
-def test_shapes_of_weights_follow_from_what_layers_are_told():
+def test_shapes_of_weights_follow_from_arguments_of_layers():
     v = symbol.var
     y = npx.convolution(
         v("x", shape=("batch", 1, 8, 8), dtype=F), v("w"), v("b"), kernel=(3, 3), num_filter=4

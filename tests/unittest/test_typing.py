@@ -27,7 +27,7 @@ follow_imports = skip
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    """What mypy says of the program: pairs of a line's number and the message."""
+    """Messages of mypy about the program, as pairs of a line number and a text."""
     folder = tmp_path_factory.mktemp("mypy")
     (folder / "mypy.ini").write_text(SETTINGS)
     done = subprocess.run(

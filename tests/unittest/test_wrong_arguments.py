@@ -1,5 +1,6 @@
-"""What is said of wrong arguments of optimizers, losses, metrics, trainers and layers: whose they
-are, what was expected, what came.
+"""Errors for wrong arguments of optimizers, losses, metrics, trainers and layers.
+
+They name the class, the expected and the actual value.
 """
 
 import re

@@ -78,7 +78,7 @@ def _pulled(node: Node, cotangents: Sequence[Any], observer: Observer | None) ->
     try:
         pulled: Sequence[Any] = node.pullback.pull(node.pullback.arrays, cotangents)
         if sharding.several[0]:
-            sharding.waited(pulled)
+            sharding.block_on_cpu_mesh(pulled)
         return pulled
     finally:
         xla.exit_x64_scope()

@@ -50,12 +50,12 @@ def record(
     try:
         out, pullback = program(*payloads)
     except (TypeError, ValueError, IndexError) as error:
-        together = sharding.brought_together(payloads) if sharding.are_apart(error) else None
+        together = sharding.on_common_mesh(payloads) if sharding.are_apart(error) else None
         if together is None:
             raise explained(op, payloads, attrs, error) from error
         out, pullback = program(*together)
     if sharding.several[0]:
-        sharding.waited(out)
+        sharding.block_on_cpu_mesh(out)
     return attach(op, attrs, values, mask, pullback, out)
 
 

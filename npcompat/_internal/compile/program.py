@@ -141,7 +141,7 @@ class Program:
         self.nodes = [h._value.node is not None for h in found.reads]
         self.layouts: list[Any] = []
         if sharding.several[0]:
-            self.layouts = _brought_together([h._value for h in found.reads], inputs)
+            self.layouts = _move_to_common_mesh([h._value for h in found.reads], inputs)
         self.writes = [*found.written, *[h for h, _ in found.recomputable]]
         self.touched = {id(h) for h in (*found.reads, *self.writes)}
         # Captured arrays and arguments that are overwritten by a value of their type are donated.
@@ -293,7 +293,7 @@ class Program:
         if _moves_state(mode):
             _stay_on_xla(values, mode, found.op.name)
         arguments = [*map(_argument, call.inputs)]
-        if sharding.several[0] and _brought_together(values, arguments) != self.layouts:
+        if sharding.several[0] and _move_to_common_mesh(values, arguments) != self.layouts:
             raise CapturedTypeError(found.op.name)
         values += arguments
         del arguments
@@ -357,7 +357,7 @@ class Program:
                 raise ValueError("assignment destination is read-only")
 
 
-def _brought_together(values: Sequence[Value], arguments: Sequence[Value]) -> list[Any]:
+def _move_to_common_mesh(values: Sequence[Value], arguments: Sequence[Value]) -> list[Any]:
     """Bring what a compiled function reads from outside to the mesh for good, if any of it, or an
     argument, lies on one; returns how it lies, nothing if it is on one device.
     """

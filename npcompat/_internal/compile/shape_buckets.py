@@ -198,7 +198,7 @@ class Bucketed:
                     "instead"
                 )
         rows = [_Row(_rows_axis(leaf, mask)) for leaf in leaves]
-        return xla.unflatten(tree, [_whole(leaf) for leaf in leaves]), tuple(rows)
+        return xla.unflatten(tree, [_padded_values(leaf) for leaf in leaves]), tuple(rows)
 
 
 class _Rows:
@@ -331,7 +331,7 @@ def _cut(array: Any, axis: int | None, count: int) -> Any:
         Value(
             payload.copy()
             if type(value.payload) is onp.ndarray
-            else backends.beside(payload, value.payload)
+            else backends.asarray_like(payload, value.payload)
         )
     )
 
@@ -348,7 +348,7 @@ def _rows_axis(leaf: Any, mask: Value) -> int | None:
     return None
 
 
-def _whole(leaf: Any) -> Any:
+def _padded_values(leaf: Any) -> Any:
     payload = handles.read(leaf).payload if isinstance(leaf, Handle) else None
     return (
         handles.wrap(payload.values)

@@ -148,7 +148,7 @@ def host_array(x: Any, dtype: onp.dtype[Any] | None = None) -> onp.ndarray[Any, 
             )
         ):
             raise
-        found = asked(x)
+        found = with_numpy_arrays(x)
         if found is x:
             raise
         array = onp.asarray(found, dtype)
@@ -189,13 +189,13 @@ def _with_numpys(x: Any, depth: int = 64) -> Any:
     return type(x)(parts) if any([p is not e for p, e in zip(parts, x, strict=True)]) else x
 
 
-def asked(x: Any, depth: int = 64) -> Any:
+def with_numpy_arrays(x: Any, depth: int = 64) -> Any:
     """Replace npcompat arrays in an array-like by NumPy's, also those that `__array__` returns.
 
     NumPy refuses an `__array__` that returns an npcompat array.
     """
     if depth and (type(x) is list or type(x) is tuple):
-        parts = [asked(e, depth - 1) for e in x]
+        parts = [with_numpy_arrays(e, depth - 1) for e in x]
         return parts if any([p is not e for p, e in zip(parts, x, strict=True)]) else x
     if hasattr(x, "__array__") and not isinstance(x, Handle | onp.ndarray | onp.generic):
         given = x.__array__()

@@ -94,7 +94,7 @@ def placed(array: Any, mode: modes.Mode) -> Any:
     return (xla if engine is None else engine).asarray(array, mode.device)
 
 
-def beside(array: onp.ndarray[Any, Any], payload: Any) -> Any:
+def asarray_like(array: onp.ndarray[Any, Any], payload: Any) -> Any:
     """A copy of a host array on the device of a payload."""
     if type(payload) is EngineArray:
         return payload.backend.asarray(array, device_of(payload))
@@ -102,6 +102,18 @@ def beside(array: onp.ndarray[Any, Any], payload: Any) -> Any:
 
 
 __all__ = [
-    "ON_DEVICES", "XLA", "XLA_ARRAY", "backend_of", "beside", "copied", "device_of", "engine_named",
-    "engine_of", "moved", "placed", "to_host", "wait", "wait_all",
+    "ON_DEVICES",
+    "XLA",
+    "XLA_ARRAY",
+    "asarray_like",
+    "backend_of",
+    "copied",
+    "device_of",
+    "engine_named",
+    "engine_of",
+    "moved",
+    "placed",
+    "to_host",
+    "wait",
+    "wait_all",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ Values are immutable, but a borrower may write the memory at any time. Meanwhile
 writing the handle writes the buffer. So each side sees the other's writes.
 
 An export keeps the array that owns the memory alive. When the last NumPy array or memoryview over
-the memory is freed, the array takes the buffer back without a copy.
+the memory is freed, the array owns the buffer again without a copy.
 """
 
 from typing import Any
@@ -29,15 +29,15 @@ from npcompat._internal.dispatch.placement import constant, on_host
 Array = onp.ndarray[Any, Any]
 
 
-def lend(root: Handle, escaped: bool = True) -> BorrowedValue | None:
-    """Lend the host buffer of a root handle to a borrower, who may write it.
+def borrow_buffer(root: Handle, escaped: bool = True) -> BorrowedValue | None:
+    """Borrow the host buffer of a root handle; the borrower may write it.
 
     Return None if the array is on XLA, or if writing it would have to be recorded.
 
     Parameters
     ----------
     escaped : bool
-        True if the borrower may still write the buffer after giving it back.
+        True if the borrower may still write the buffer after its release.
     """
     value = root._value
     if type(value) is not BorrowedValue:
@@ -52,13 +52,13 @@ def lend(root: Handle, escaped: bool = True) -> BorrowedValue | None:
     return value
 
 
-def lent_array(buffer: Any, escaped: bool = False) -> Any:
+def borrowed_array(buffer: Any, escaped: bool = False) -> Any:
     """Return a new array over foreign memory; each side sees the other's writes.
 
     Parameters
     ----------
     escaped : bool
-        True if the foreign owner may still write the memory after `take_back`; see `lend`.
+        True if the foreign owner may still write the memory after `release_buffer`.
     """
     value = BorrowedValue(buffer)
     value.users, value.escaped = 1, escaped
@@ -80,26 +80,28 @@ def over_memory(array: Array) -> Any:
     elif type(owner) is bytes:
         made = handles.wrap(Value(array))
     else:
-        made = lent_array(array)
+        made = borrowed_array(array)
     if array.flags.writeable:
         return made
     made.setflags(write=False)
     return made[...]  # a view of a read-only array can't be made writeable
 
 
-def take_back(root: Handle, lent: BorrowedValue) -> None:
-    """End one borrowing; after the last one the array owns its buffer again.
+def release_buffer(root: Handle, borrowed: BorrowedValue) -> None:
+    """Release a borrowed buffer; after the last borrower the array owns it again.
 
     The array gets a copy instead if a former borrower may still write the buffer.
     """
-    lent.users -= 1
-    if lent.users == 0 and root._value is lent:
-        root._value = Value(lent.payload if lent.escaped else lent.buffer, lent.node)
+    borrowed.users -= 1
+    if borrowed.users == 0 and root._value is borrowed:
+        root._value = Value(
+            borrowed.payload if borrowed.escaped else borrowed.buffer, borrowed.node
+        )
         bump_version(root)
 
 
 class _Export:
-    """Base object of exported NumPy arrays; when it is freed, the memory is taken back."""
+    """Base object of exported NumPy arrays; when it is freed, the buffer is released."""
 
     __slots__ = ("_root", "_value", "interface")
 
@@ -119,11 +121,11 @@ class _Export:
         return self.interface
 
     def __del__(self) -> None:
-        take_back(self._root, self._value)
+        release_buffer(self._root, self._value)
 
 
 def _exported(root: Handle, value: BorrowedValue) -> Array:
-    """Return a NumPy array over a borrowed buffer, whose base takes the buffer back."""
+    """Return a NumPy array over a borrowed buffer, whose base releases it."""
     made = onp.asarray(_Export(root, value))
     return made if value.buffer.dtype == made.dtype else made.view(value.buffer.dtype)
 
@@ -141,13 +143,15 @@ def export(handle: Handle) -> Array:
         While a function is compiled, if the elements are not known.
     """
     root = root_of(handle)
-    lent = None if _is_recorded(root) or _has_fields_of_objects(root) else lend(root, False)
-    if lent is None:
+    borrowed = (
+        None if _is_recorded(root) or _has_fields_of_objects(root) else borrow_buffer(root, False)
+    )
+    if borrowed is None:
         found = handles.to_host(handle).view()
         found.flags.writeable = False
         return found
-    memory = _exported(root, lent)
-    found = _looked_at(handle, memory)
+    memory = _exported(root, borrowed)
+    found = _viewed_part(handle, memory)
     if _is_readonly(handle):
         found = found.view()
         found.flags.writeable = False
@@ -161,10 +165,10 @@ def pinned(handle: Handle) -> Array | None:
     """
     root = root_of(handle)
     described = payload_now(root._value).dtype
-    lent = None if _is_recorded(root) or described.kind in "mMV" else lend(root, False)
-    if lent is None:
+    borrowed = None if _is_recorded(root) or described.kind in "mMV" else borrow_buffer(root, False)
+    if borrowed is None:
         return None
-    found = _looked_at(handle, lent.buffer.view())
+    found = _viewed_part(handle, borrowed.buffer.view())
     if _is_readonly(handle):
         found.flags.writeable = False
     return found
@@ -183,12 +187,12 @@ def _has_fields_of_objects(root: Handle) -> bool:
     return bool(dtype.names is not None and dtype.hasobject)
 
 
-def _looked_at(handle: Handle, memory: Array) -> Array:
+def _viewed_part(handle: Handle, memory: Array) -> Array:
     """Return the part of a root's memory that a handle views."""
     view = handle._view
     if view is None:
         return memory
-    found: Array = view.lens.on_host(_looked_at(view.parent, memory))
+    found: Array = view.lens.on_host(_viewed_part(view.parent, memory))
     return found
 
 
@@ -196,4 +200,4 @@ def _is_readonly(handle: Handle) -> bool:
     return handle._extra is not None and handle._extra.readonly
 
 
-__all__ = ["export", "lend", "lent_array", "over_memory", "pinned", "take_back"]
+__all__ = ["borrow_buffer", "borrowed_array", "export", "over_memory", "pinned", "release_buffer"]

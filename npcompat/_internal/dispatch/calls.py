@@ -55,10 +55,10 @@ def call(
         program = programs[key] = backend.forward(op, attrs, donate)
     try:
         made = program(*payloads)
-        return sharding.waited(made) if sharding.several[0] else made
+        return sharding.block_on_cpu_mesh(made) if sharding.several[0] else made
     except CALL_ERRORS as error:
-        if sharding.are_apart(error) and (together := sharding.brought_together(payloads)):
-            return sharding.waited(program(*together))
+        if sharding.are_apart(error) and (together := sharding.on_common_mesh(payloads)):
+            return sharding.block_on_cpu_mesh(program(*together))
         raise explained(op, payloads, attrs, error) from error
     finally:
         if x64_scopes:

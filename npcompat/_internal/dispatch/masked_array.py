@@ -273,7 +273,7 @@ def _adopted(found: MaskedPayload) -> Value:
     return value
 
 
-def _whole(op: Op, value: Value, like: MaskedPayload) -> Value:
+def _full_operand(op: Op, value: Value, like: MaskedPayload) -> Value:
     """Return an operand of a selection as an operand of the full array.
 
     A selection has one axis where the full array has those of the mask. So another operand must
@@ -295,7 +295,7 @@ def _whole(op: Op, value: Value, like: MaskedPayload) -> Value:
 
 
 def _element_by_element(op: Op, values: Sequence[Value], attrs: Attrs, like: MaskedPayload) -> Any:
-    operands = [_whole(op, v, like) for v in values]
+    operands = [_full_operand(op, v, like) for v in values]
     result = run(op, operands, attrs)
     results = (result,) if op.outputs == 1 else result
     shape = onp.broadcast_shapes(*[getattr(v.payload, "shape", ()) for v in operands])
@@ -311,7 +311,7 @@ def _reduced(op: Op, values: Sequence[Value], options: dict[str, Any], a: Masked
         return _row_by_row(op, values, tuple(options.values()), a)
     options["axis"] = tuple([n for axis in axes for n in _axes_of(a, axis)])
     keepdims = options.get("keepdims", False)
-    operands = [_whole(op, v, a) for v in values]
+    operands = [_full_operand(op, v, a) for v in values]
     if a.axis not in axes:
         result = run(op, operands, tuple(options.values()))
         behind = a.trailing if keepdims else a.trailing - sum([axis > a.axis for axis in axes])

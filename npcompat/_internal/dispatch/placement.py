@@ -182,7 +182,7 @@ def value_on_same_device(payload: Any, array: onp.ndarray[Any, Any]) -> Value:
     if type(payload) is onp.ndarray:
         return new_value(array)
     return (
-        new_value(backends.beside(array, payload))
+        new_value(backends.asarray_like(array, payload))
         if type(payload) in ON_DEVICES
         else constant(array)
     )

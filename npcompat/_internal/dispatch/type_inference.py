@@ -264,9 +264,9 @@ def _contradiction(
     op: Op, types: Sequence[Operand], attrs: Attrs, error: Exception
 ) -> InferenceError:
     """Return the error for contradictory types, with NumPy's message if all are known."""
-    told = error
+    reported = error
     if all([t.known for t in types if isinstance(t, TensorType)]):
-        told = explained(
+        reported = explained(
             op, [t if isinstance(t, TensorType) else _SCALARS[t] for t in types], attrs, error
         )
     arguments = ", ".join(
@@ -275,9 +275,8 @@ def _contradiction(
             for name, t in zip(_names(op, len(types)), types, strict=True)
         ]
     )
-    return InferenceError(
-        f"{op.name}({arguments}): {str(told).splitlines()[0] if str(told) else type(told).__name__}"
-    )
+    reason = str(reported).splitlines()[0] if str(reported) else type(reported).__name__
+    return InferenceError(f"{op.name}({arguments}): {reason}")
 
 
 __all__ = ["Inference", "Operand", "infer"]

@@ -54,14 +54,14 @@ def _replace(handle: Handle, value: Value, keeps_place: bool = True) -> None:
     if rare is not None:
         bump_version(handle)
         if type(handle._value) is BorrowedValue and mode.trace is None:
-            lent = handle._value
-            if value.node is None and value.payload.shape == lent.buffer.shape:
-                lent.buffer[...] = host_payload(value)
+            borrowed = handle._value
+            if value.node is None and value.payload.shape == borrowed.buffer.shape:
+                borrowed.buffer[...] = host_payload(value)
                 return
-            if not lent.escaped:
+            if not borrowed.escaped:
                 raise BufferError(
-                    "the array's memory is lent: something made by numpy.asarray(), memoryview() "
-                    "or DLPack still looks into it, and would not see "
+                    "the array's memory is exported: something made by numpy.asarray(), "
+                    "memoryview() or DLPack still shares it, and would not see "
                     + ("what is recorded here" if value.node is not None else "another shape")
                     + "; delete that first, or write into a copy"
                 )
@@ -206,7 +206,7 @@ def buffer(handle: Handle, *operands: Value) -> Any:
     if mode.recording and root._value.node is not None:
         return None
     if borrowed:
-        return lent_view(handle)
+        return borrowed_view(handle)
     del value
     if root._value.payload.base is not None or not _unshared(root):
         root._value = Value(
@@ -220,10 +220,10 @@ def buffer(handle: Handle, *operands: Value) -> Any:
     return root._value.payload if view is None else current_array(handle)
 
 
-def lent_view(handle: Handle) -> onp.ndarray[Any, Any]:
+def borrowed_view(handle: Handle) -> onp.ndarray[Any, Any]:
     """Return the part of a borrowed buffer that a handle views, to be written."""
     if handle._view is not None:
-        found: onp.ndarray[Any, Any] = handle._view.lens.on_host(lent_view(handle._view.parent))
+        found: onp.ndarray[Any, Any] = handle._view.lens.on_host(borrowed_view(handle._view.parent))
         return found
     value: Any = handle._value
     bump_version(handle)

@@ -118,7 +118,7 @@ def _take_at(xp: Any, a: Any, *positions: Any, axes: Any) -> Any:
     axes : tuple of bool
         True for each axis with positions.
     """
-    return xp.take_at(a, _whole(xp, a, positions, axes))
+    return xp.take_at(a, _full_index(xp, a, positions, axes))
 
 
 @operator("_npi_put_at", order="K", pattern="opaque", rule=lens.as_written)
@@ -132,7 +132,7 @@ def _put_at(xp: Any, a: Any, new: Any, *positions: Any, axes: Any) -> Any:
     axes : tuple of bool
         True for each axis with positions.
     """
-    return xp.put_at(a, _whole(xp, a, positions, axes), new)
+    return xp.put_at(a, _full_index(xp, a, positions, axes), new)
 
 
 @operator(
@@ -176,7 +176,7 @@ def _element(base: Any, advanced: list[Any]) -> lens.Lens | None:
     return lens.index(tuple(starts), *ELEMENT[len(starts)])
 
 
-def _whole(xp: Any, a: Any, positions: Any, axes: Any) -> tuple[Any, ...]:
+def _full_index(xp: Any, a: Any, positions: Any, axes: Any) -> tuple[Any, ...]:
     remaining = iter(positions)
     index: list[Any] = []
     for axis, marked in enumerate(axes):

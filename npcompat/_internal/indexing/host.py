@@ -88,7 +88,11 @@ def _as_numpys(key: Any) -> Any:
 
 def _brought(key: Any) -> Any:
     """Copy the arrays in a key to the host, for arrays of dtypes that XLA lacks."""
-    return tuple(map(array_like.asked, key)) if type(key) is tuple else array_like.asked(key)
+    return (
+        tuple(map(array_like.with_numpy_arrays, key))
+        if type(key) is tuple
+        else array_like.with_numpy_arrays(key)
+    )
 
 
 def _part_as_numpys(key: Any) -> Any:
@@ -195,7 +199,7 @@ def put(handle: Any, key: Any, new: Any, plain: bool) -> bool:
         if isinstance(new, Handle) and (
             target.dtype.char != "O" or element(key, target.shape) is None
         ):  # one element of an object array holds the array itself
-            new = _asked(new)
+            new = _assigned_elements(new)
         try:
             if plain:
                 target[key] = new
@@ -204,11 +208,13 @@ def put(handle: Any, key: Any, new: Any, plain: bool) -> bool:
         except ValueError as error:
             if not str(error).startswith("object __array__ method not producing an array"):
                 raise
-            writes.assign(target, key, array_like.asked(new))  # `__array__` gave an npcompat array
+            writes.assign(
+                target, key, array_like.with_numpy_arrays(new)
+            )  # `__array__` gave an npcompat array
     return True
 
 
-def _asked(new: Handle) -> Any:
+def _assigned_elements(new: Handle) -> Any:
     """Return the elements of an array, and NumPy's scalar for a scalar.
 
     NumPy checks that an assigned scalar fits the dtype; arrays are only cast.
@@ -267,7 +273,7 @@ def _small_part(part: Any) -> Any:
     if type(part) is late_bound.symbol:
         return None
     if not isinstance(part, Handle):
-        return array_like.asked(part)
+        return array_like.with_numpy_arrays(part)
     size = part.size  # type: ignore[attr-defined]
     return handles.to_host(part) if type(size) is int and size <= _SMALL else None
 

@@ -115,7 +115,7 @@ called_program(PyObject *program, PyObject *const *payloads, Py_ssize_t count)
         PyErr_Restore(kind, error, trace);
     }
     if (several_devices() && made != NULL) {
-        PyObject *ended = PyObject_CallOneArg(waited_, made);
+        PyObject *ended = PyObject_CallOneArg(block_on_cpu_mesh_, made);
         Py_DECREF(made);
         made = ended;
     }

@@ -5,21 +5,21 @@
    makes.  The most frequent export, of a whole unshared array on the host, is made here; reference
    counts prove that it is unshared. */
 
-/* Base object of an exported NumPy array; when it is freed, the memory is taken back. */
+/* Base object of an exported NumPy array; when it is freed, the buffer is released. */
 typedef struct {
     PyObject_HEAD
     PyObject *root, *value;
 } Export;
 
-/* End a borrowing: after the last one the array owns its buffer again, as `take_back` of
+/* Release a borrowed buffer: after the last one the array owns it again, as `release_buffer` of
    dispatch/borrowed_buffers.py. */
 static PyObject * /* new */
-take_back(PyObject *root, PyObject *borrowed)
+release_buffer(PyObject *root, PyObject *borrowed)
 {
     PyObject *value, *version, *rare = SLOT(root, array__extra);
     if (SLOT(borrowed, borrowed_value_users) != one || SLOT(borrowed, borrowed_value_escaped) != Py_False || SLOT(root, array__value) != borrowed ||
         rare == Py_None) {
-        return PyObject_CallFunctionObjArgs(take_back_, root, borrowed, NULL);
+        return PyObject_CallFunctionObjArgs(release_buffer_, root, borrowed, NULL);
     }
     if ((version = PyIter_Next(clock_)) == NULL || (value = new_value(Py_NewRef(SLOT(borrowed, borrowed_value_buffer)))) == NULL) {
         Py_XDECREF(version);
@@ -40,7 +40,7 @@ export_dealloc(PyObject *self)
     PyObject_GC_UnTrack(self);
     if (export->root != NULL) {
         PyErr_Fetch(&kind, &error, &trace);
-        done = take_back(export->root, export->value);
+        done = release_buffer(export->root, export->value);
         if (done == NULL) {
             PyErr_WriteUnraisable(self);
         }

@@ -28,9 +28,9 @@ from npcompat._internal.staging.carried import (
     Form,
     MaybeBound,
     Unbound,
-    apart,
     blank,
     converted,
+    flatten,
     inexact,
     joined,
     same_object,
@@ -122,7 +122,7 @@ class _Taken:
                 if same_object(before, now) or i in branch.unused:
                     continue
                 branch.check(trace, i, now)
-                self.forms[i], found = apart(now, variables.names[i])
+                self.forms[i], found = flatten(now, variables.names[i])
                 values += found
                 if is_number(now):
                     self.intervals[i] = interval(now)
@@ -207,7 +207,7 @@ class _Branch:
                 f"{self.variables.names[i]!r} is a view before a branch, and bound anew in one arm "
                 "of it; use a copy"
             )
-        return apart(self.saved[i], self.variables.names[i])
+        return flatten(self.saved[i], self.variables.names[i])
 
     def _target(self, i: int, going: list[_Taken], before: tuple[Form | None, Any]) -> Form:
         found = [a.forms.get(i, before[0]) for a in going]

@@ -122,7 +122,7 @@ def returned(value: Any, always: bool) -> Any:
 _NUMBERS = (bool, int, float)
 
 
-def apart(value: Any, name: str) -> tuple[Form, list[Value]]:
+def flatten(value: Any, name: str) -> tuple[Form, list[Value]]:
     """Flatten the value of a variable into its form and its payloads."""
     value = symbolic(value)
     if isinstance(value, SymbolicNumber):
@@ -132,14 +132,14 @@ def apart(value: Any, name: str) -> tuple[Form, list[Value]]:
             refuse(f"{name!r} is an int of more than 64 bits, which a loop can't carry")
         return Form("number", type(value)), [_strong(type(value), value)]
     if isinstance(value, Handle):
-        return _array_apart(value, name)
+        return _flatten_array(value, name)
     if type(value) is tuple:
-        found = [apart(v, name) for v in value]
+        found = [flatten(v, name) for v in value]
         return Form("tuple", None, tuple([f for f, _ in found])), [
             v for _, values in found for v in values
         ]
     if type(value) is MaybeBound:
-        form, values = apart(value.value, name)
+        form, values = flatten(value.value, name)
         return Form("maybe", None, (form,)), [Value(value.bound), *values]
     return Form("plain", Plain(value)), []
 
@@ -149,7 +149,7 @@ def _strong(kind: type, payload: Any) -> Value:
     return Value(numbers.element(payload, onp.dtype(kind)))
 
 
-def _array_apart(handle: Handle, name: str) -> tuple[Form, list[Value]]:
+def _flatten_array(handle: Handle, name: str) -> tuple[Form, list[Value]]:
     if type(handle) not in (late_bound.ndarray, late_bound.scalar):
         refuse(f"{name!r} is a {type(handle).__name__}, which a loop or branch can't carry")
     if handle._view is not None:
@@ -166,7 +166,7 @@ def _array_apart(handle: Handle, name: str) -> tuple[Form, list[Value]]:
 
 def form_of(value: Any) -> Form:
     """Return the form of a value."""
-    return apart(value, "a value")[0]
+    return flatten(value, "a value")[0]
 
 
 def together(
@@ -278,9 +278,9 @@ __all__ = [
     "MaybeBound",
     "Plain",
     "Unbound",
-    "apart",
     "blank",
     "converted",
+    "flatten",
     "form_of",
     "inexact",
     "joined",

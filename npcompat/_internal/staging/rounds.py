@@ -26,9 +26,9 @@ from npcompat._internal.staging.carried import (
     Form,
     MaybeBound,
     Unbound,
-    apart,
     blank,
     converted,
+    flatten,
     inexact,
     joined,
     same_object,
@@ -141,7 +141,7 @@ class StagedLoop:
                 self.reset.add(i)
                 continue
             else:
-                form, found = apart(now, self.names[i])
+                form, found = flatten(now, self.names[i])
                 if form.kind == "plain":
                     if self.runs and i in self.site.first:
                         self.reset.add(i)
@@ -235,7 +235,7 @@ class StagedLoop:
             if i in self.reset:
                 self.reset.discard(i)
             raise ChangedTypeError(f"{name!r} is not bound by each round")
-        form, values = apart(now, name)
+        form, values = flatten(now, name)
         if form.kind == "plain":
             refuse(f"{name!r} is {form}, and changes from round to round")
         for array in _arrays(now):
@@ -506,7 +506,7 @@ def apart_again(loop: StagedLoop, i: int) -> list[Value]:
     now = loop.init[i]
     if type(now) is Unbound:
         return [Value(p) for p in blank(loop.entering[i])]
-    return apart(now, loop.names[i])[1]
+    return flatten(now, loop.names[i])[1]
 
 
 def _is_root(value: Any) -> bool:

@@ -125,50 +125,50 @@ class ResidualCell(ModifierCell):
         return [output + step for output, step in zip(outputs, added, strict=True)], last
 
 
-class _RememberingCell(ModifierCell):
+class _CellWithMemory(ModifierCell):
     """Base class of cells that keep arrays between steps in addition to states.
 
     They are not compiled step by step, since a program could not keep these arrays. A function that
     contains the loop over the steps can be compiled; there, the cell must be unrolled or reset.
     """
 
-    _remembered: dict[str, Any]
+    _memory: dict[str, Any]
     _trace: Trace | None
 
     def __init__(self, base_cell: RecurrentCell) -> None:
         super().__init__(base_cell)
-        self._forget()
+        self._clear_memory()
 
-    def _forget(self) -> None:
+    def _clear_memory(self) -> None:
         # Assigning attributes would discard the block's compiled program.
-        self.__dict__.update(_remembered={}, _trace=modes.current().trace)
+        self.__dict__.update(_memory={}, _trace=modes.current().trace)
 
     def reset(self) -> None:
         """Reset the arrays that are kept between steps."""
         super().reset()
-        self._forget()
+        self._clear_memory()
 
     def _run(self, *args: Any, **kwargs: Any) -> Any:
         return Block._run(self, *args, **kwargs)
 
-    def _remember(self, name: str, array: Any) -> None:
-        self._remembered[name] = array
+    def _store(self, name: str, array: Any) -> None:
+        self._memory[name] = array
 
-    def _recalled(self, name: str) -> Any:
+    def _load(self, name: str) -> Any:
         """Return the array kept under a name, or None."""
         if modes.current().trace is not self._trace:
             raise RuntimeError(
-                f"{type(self).__name__} remembers arrays between steps, which can't enter or "
+                f"{type(self).__name__} keeps arrays between steps, which can't enter or "
                 "leave a compiled function: "
                 "use unroll there, or call reset() before the first step"
             )
-        return self._remembered.get(name)
+        return self._memory.get(name)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_remembered": {}, "_trace": None}
+        return {**super().__getstate__(), "_memory": {}, "_trace": None}
 
 
-class ZoneoutCell(_RememberingCell):
+class ZoneoutCell(_CellWithMemory):
     """Zoneout: keeps random elements of the previous step, in training mode (Krueger et al., 2016).
 
     Parameters
@@ -206,11 +206,11 @@ class ZoneoutCell(_RememberingCell):
         if not modes.current().training:
             return output, following
         if self._outputs:
-            before = self._recalled("output")
+            before = self._load("output")
             output = _zoned(
                 output, np.zeros_like(output) if before is None else before, self._outputs
             )
-            self._remember("output", output)
+            self._store("output", output)
         if self._states:
             following = [
                 _zoned(new, old, self._states) for new, old in zip(following, states, strict=True)
@@ -225,7 +225,7 @@ def _zoned(new: Any, old: Any, rate: float) -> Any:
     return np.where(npx.dropout(np.ones_like(new), rate) != 0, new, old)
 
 
-class VariationalDropoutCell(_RememberingCell):
+class VariationalDropoutCell(_CellWithMemory):
     """Variational dropout: one mask for all steps of a sequence (Gal and Ghahramani, 2016).
 
     Applied in training mode only.
@@ -274,10 +274,10 @@ class VariationalDropoutCell(_RememberingCell):
         rate = self._rates[name]
         if not rate or not modes.current().training:
             return x
-        mask = self._recalled(name)
+        mask = self._load(name)
         if mask is None:
             mask = npx.dropout(np.ones_like(x), rate)
-            self._remember(name, mask)
+            self._store(name, mask)
         return x * mask
 
     def forward(self, inputs: Any, states: States) -> tuple[Any, States]:

@@ -1,4 +1,4 @@
-"""What a case says of a layer: how it is made, and on what it is called.
+"""Cases of layers: a constructor, and the inputs of a call.
 
     layer("nn.Dense", lambda **known: nn.Dense(4, **known), "3,5", in_units=5)
 
@@ -18,7 +18,7 @@ from registry_cases.case import draw, operand
 
 @dataclass(frozen=True)
 class LayerCase:
-    """How a layer is made, and on what it is called."""
+    """Constructor of a layer, and inputs of a call."""
 
     name: str
     make: Callable[..., Any]

@@ -52,9 +52,7 @@ masks = st.none() | st.lists(st.booleans(), min_size=3, max_size=3)
 
 
 def negative_as_unsigned(source, target):
-    """Whether negative floats would become unsigned integers; what they are then is the
-    processor's.
-    """
+    """Return True for a cast of negative floats to unsigned integers, which depends on the CPU."""
     return target.dtype.kind == "u" and source.dtype.kind in "fc" and not (source.real >= 0).all()
 
 

@@ -1,4 +1,4 @@
-"""What stands in brackets: basic keys, advanced ones, and both mixed."""
+"""Strategies for keys of arrays: basic, advanced, and both mixed."""
 
 import numpy as onp
 from hypothesis import strategies as st

@@ -34,7 +34,7 @@ def settled(xp, x):
 
 
 def attempt(step, xp, pool):
-    """What a step returns, or the exception that it raises."""
+    """Run a step; return its result, or the exception that it raises."""
     with warnings.catch_warnings(), onp.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:

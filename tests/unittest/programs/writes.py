@@ -29,7 +29,7 @@ def bounded(xp, x, n):
 
 
 def fit(numbers, dtype):
-    """Whether numbers are in the range of an integer dtype."""
+    """Return True if numbers are in the range of an integer dtype."""
     limits = onp.iinfo(dtype)
     return numbers.dtype.names or all(
         [onp.isfinite(n) and limits.min <= n.real <= limits.max for n in numbers.tolist()]

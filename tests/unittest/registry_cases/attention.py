@@ -8,9 +8,7 @@ from registry_cases.neural import softmax, wide
 
 
 def attention(q, k, v, bias=0.0, seen=True):
-    """What each head of each sequence gives, one after the other; heads of keys are shared by
-    groups.
-    """
+    """Compute attention for one sequence and head after the other; groups share heads of keys."""
     out = onp.zeros((*q.shape[:3], v.shape[3]))
     bias, seen = (
         onp.broadcast_to(a, (q.shape[0], q.shape[2], q.shape[1], k.shape[1])) for a in (bias, seen)

@@ -1,4 +1,4 @@
-"""What a case says of an operator, and how its inputs are made.
+"""Cases of operators, and their inputs.
 
     case("_npi_take", lambda xp, a, i: xp.take(a, i, axis=0), "3,2", "4 below3 int64")
 
@@ -40,7 +40,7 @@ class Operand:
 
 @dataclass(frozen=True)
 class Case:
-    """How an operator is called, on what, and what it should do."""
+    """Call of an operator, its operands, and its oracle."""
 
     name: str
     call: Callable[..., Any]

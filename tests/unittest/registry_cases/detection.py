@@ -61,7 +61,7 @@ case(
 
 
 def suppressed(rows, thresh, valid, topk, start, score, id, background, force):
-    """What stays of rows (score descending), then rows of -1."""
+    """Suppress overlapping rows: kept ones by descending score, then rows of -1."""
     alive = [r for r in rows if r[score] > valid and (id < 0 or r[id] != background)]
     alive = sorted(alive, key=lambda r: -r[score])[: topk if topk > 0 else None]
     kept = []

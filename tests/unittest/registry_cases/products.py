@@ -244,22 +244,22 @@ case(
 
 
 def factors(xp, q, r):
-    """What does not depend on the signs of a QR factorization."""
+    """Return invariants of a QR factorization, whose signs are arbitrary."""
     return xp.matmul(q, r), abs(r), xp.matmul(xp.conjugate(xp.swapaxes(q, -1, -2)), q)
 
 
 def decomposed(xp, u, s, vh):
-    """What does not depend on the signs of singular vectors."""
+    """Return invariants of a singular value decomposition, whose vectors have arbitrary signs."""
     return xp.matmul(u * s[..., None, :], vh), s, abs(vh)
 
 
 def spectral(xp, w, v):
-    """What does not depend on the signs of eigenvectors."""
+    """Return invariants of an eigendecomposition, whose vectors have arbitrary signs."""
     return w, xp.matmul(v * w[..., None, :], xp.conjugate(xp.swapaxes(v, -1, -2))), abs(v)
 
 
 def rebuilt(xp, w, v):
-    """What does not depend on order and scale of eigenvectors."""
+    """Return invariants of an eigendecomposition of arbitrary order and scale."""
     return xp.matmul(v * w[..., None, :], xp.linalg.inv(v)).real, powers(xp, w)
 
 

@@ -208,7 +208,7 @@ def filled(found, size, fill_value):
 
 
 def distinct(a, size):
-    """What `unique` finds, made so long: filled up with the least element, which is counted once."""
+    """Results of `unique`, padded to a size with the least element, which counts once."""
     values, indices, inverse, counts = onp.unique(a, True, True, True)
     return (
         filled(values, size, values[0]),

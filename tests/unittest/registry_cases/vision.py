@@ -14,7 +14,7 @@ from registry_cases.neural import wide
 
 
 def spread(x, w, stride, dilate, pad, adj, groups=1):
-    """What each position of the data adds to the window of the result that it stands for."""
+    """Transposed convolution: each position of the data adds to a window of the result."""
     sizes = [
         s * (n - 1) + d * (k - 1) + 1
         for n, k, s, d in zip(x.shape[2:], w.shape[2:], stride, dilate, strict=True)

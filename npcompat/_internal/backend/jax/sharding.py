@@ -133,7 +133,7 @@ def placed(payload: Any, sharding: Any) -> Any:
             )
         if payload.is_fully_addressable and not fits.is_fully_addressable:
             return laid_out(onp.asarray(payload), fits)
-        return waited(jax.device_put(payload, fits))
+        return block_on_cpu_mesh(jax.device_put(payload, fits))
 
 
 def _renamed(payload: Any, sharding: Any) -> Any:
@@ -197,7 +197,7 @@ def lies_elsewhere(payload: Any) -> bool:
     )
 
 
-def brought_together(payloads: Sequence[Any]) -> list[Any] | None:
+def on_common_mesh(payloads: Sequence[Any]) -> list[Any] | None:
     """Operands of which some lie on a mesh and others on one device: each device of the mesh gets a
     copy of these. None if that is not the case.
     """
@@ -256,7 +256,7 @@ def run_in_pieces(
         given = [onp.asarray(p) if type(p) is Array else p for p in payloads]
     types = tuple([(p.shape, onp.dtype(p.dtype)) for p in given])
     try:
-        return waited(_in_pieces(op, attrs, types, sharding, numpy_dtypes)(*given))
+        return block_on_cpu_mesh(_in_pieces(op, attrs, types, sharding, numpy_dtypes)(*given))
     finally:
         exit_x64_scope()
 
@@ -279,7 +279,7 @@ def _exactly(program: Callable[..., Any], *arrays: Any) -> Any:
         return program(*arrays)
 
 
-def waited(made: Any) -> Any:
+def block_on_cpu_mesh(made: Any) -> Any:
     """Results of a program, which has ended if it ran on a mesh of CPUs: XLA's threads dead-lock
     where several programs that talk between them wait for each other.
     """
@@ -296,8 +296,31 @@ def waited(made: Any) -> Any:
 
 
 __all__ = [
-    "are_apart", "brought_together", "divides", "fitted", "from_local_rows", "gathered", "grid",
-    "is_grid", "is_layout", "kept_where", "laid_out", "layout", "lies_elsewhere", "local", "named",
-    "names_of", "parts_of", "pinned", "placed", "progress", "remote_values", "replicated", "run_in_pieces", "several",
-    "spread", "uncommitted", "waited",
+    "are_apart",
+    "block_on_cpu_mesh",
+    "divides",
+    "fitted",
+    "from_local_rows",
+    "gathered",
+    "grid",
+    "is_grid",
+    "is_layout",
+    "kept_where",
+    "laid_out",
+    "layout",
+    "lies_elsewhere",
+    "local",
+    "named",
+    "names_of",
+    "on_common_mesh",
+    "parts_of",
+    "pinned",
+    "placed",
+    "progress",
+    "remote_values",
+    "replicated",
+    "run_in_pieces",
+    "several",
+    "spread",
+    "uncommitted",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from npcompat.gluon.block import Block, HybridBlock
 from npcompat.gluon.nn import HybridSequential, Lambda, Sequential
 from npcompat.numpy import random
 from npcompat.numpy._typing import DTypeLike
-from npcompat.numpy_extension._image_layout import beside
+from npcompat.numpy_extension._image_layout import on_backend_of
 
 
 def _blocks(transforms: Any, what: str) -> list[Block]:
@@ -170,7 +170,7 @@ class HybridRandomApply(HybridSequential):
 
         With further inputs, returns a tuple of it and of the unchanged others.
         """
-        with beside(x):
+        with on_backend_of(x):
             chosen = random.uniform() < self._p
             changed = super().forward(x)
             if changed.shape != x.shape or changed.dtype != x.dtype:

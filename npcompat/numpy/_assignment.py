@@ -1,0 +1,184 @@
+"""Assignment of elements in place, by index or by mask."""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as onp
+
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.dtypes import Resolution, Type
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.op import operator
+from npcompat._internal.dispatch import array_like, execution, handles, writes
+from npcompat._internal.indexing.checks import check_bounds
+from npcompat.numpy._creation import asarray
+from npcompat.numpy._selection import _along, _check_mode, _in_range, _positions
+from npcompat.numpy._typing import ArrayLike
+
+_int64, _bool = onp.dtype("int64"), onp.dtype(bool)
+
+
+def put_along_axis(arr: Any, indices: ArrayLike, values: ArrayLike, axis: int | None) -> None:
+    """Scatter values into each 1-D slice along an axis at the same slice of `indices`.
+
+    Examples
+    --------
+    >>> a = np.zeros((2, 2))
+    >>> np.put_along_axis(a, np.array([[1], [0]]), 7, axis=1)
+    >>> a
+    array([[0., 7.],
+           [7., 0.]])
+    """
+    _check_array(arr, "put_along_axis")
+    if axis is None:
+        flat, positions, _ = _along(arr, indices, None)
+        flat[positions] = values
+        if flat._view is None:  # the elements don't lie in C order: they were copied
+            arr[...] = flat.reshape(arr.shape)
+        return
+    arr, positions, axis = _along(arr, indices, axis)
+    key: list[Any] = []
+    for i, n in enumerate(arr.shape):
+        key.append(
+            positions if i == axis else onp.arange(n).reshape((-1,) + (1,) * (arr.ndim - 1 - i))
+        )
+    arr[tuple(key)] = values
+
+
+def _check_array(a: Any, what: str) -> None:
+    if not isinstance(a, Handle):
+        raise TypeError(f"{what}: argument 1 must be an npcompat ndarray, not {type(a).__name__}")
+    if a._extra is not None and a._extra.readonly:
+        raise ValueError("assignment destination is read-only")
+
+
+def _written(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    kept = dtypes.strong(types[0])
+    return [None, _int64, kept], kept
+
+
+@operator("_npi_put", rule=_written, pattern="opaque")
+def _put(xp: Any, a: Any, ind: Any, v: Any, *, mode: str = "raise") -> Any:
+    """Write values at flat indices; values are repeated.
+
+    Parameters
+    ----------
+    ind : array of int
+        Positions among all elements.
+    v : array
+        Values to write; repeated if there are too few.
+    """
+    flat, positions = xp.ravel(a), xp.ravel(_in_range(xp, ind, a.size, mode))
+    new = xp.resize(xp.ravel(v), positions.shape)
+    return xp.shaped_back(xp.put_at(flat, (positions,), new), a.shape)
+
+
+def put(a: Any, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
+    """Write values at flat indices (C order) in place; too few values are repeated.
+
+    Examples
+    --------
+    >>> a = np.zeros(4, dtype=int)
+    >>> np.put(a, [0, 2], [5, 6])
+    >>> a
+    array([5, 0, 6, 0])
+    """
+    _check_array(a, "put")
+    positions, mode = _positions(ind), _check_mode(mode)
+    values: Any = v if isinstance(v, Handle) else array_like.joined(v, a.dtype)
+    if positions.size == 0:
+        return
+    if a.size == 0:
+        raise IndexError("cannot replace elements of an empty array")
+    if values.size == 0:
+        return
+    if mode == "raise":
+        check_bounds(positions, a.size, 0)
+    writes.write(
+        a, execution.run(_put, [array_like.as_value(x) for x in (a, positions, values)], (mode,))
+    )
+
+
+def _masked(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    kept = dtypes.strong(types[0])
+    return [None, _bool, kept], kept
+
+
+@operator("_npi_place", rule=_masked, pattern="opaque")
+def _place(xp: Any, arr: Any, mask: Any, vals: Any) -> Any:
+    """Write successive values where the mask is true; values are repeated.
+
+    Parameters
+    ----------
+    vals : array
+        Values to write.
+    """
+    mask, vals = xp.reshape(mask, arr.shape), xp.ravel(vals)
+    rank = xp.cumsum(xp.ravel(mask)) - 1
+    return xp.where(
+        mask, xp.reshape(xp.take_at(vals, (xp.remainder(rank, vals.size),)), arr.shape), arr
+    )
+
+
+@operator("_npi_putmask", rule=_masked, pattern="opaque")
+def _putmask(xp: Any, a: Any, mask: Any, values: Any) -> Any:
+    """Write the n-th value at the n-th element where the mask is true; values are repeated.
+
+    Parameters
+    ----------
+    values : array
+        Values to write: the one at the same position, repeated.
+    """
+    return xp.where(xp.reshape(mask, a.shape), xp.resize(xp.ravel(values), a.shape), a)
+
+
+def place(arr: Any, mask: ArrayLike, vals: ArrayLike) -> None:
+    """Write successive values where a mask is true, in place; values are repeated.
+
+    Examples
+    --------
+    >>> a = np.arange(4)
+    >>> np.place(a, a > 1, [7, 8])
+    >>> a
+    array([0, 1, 7, 8])
+    """
+    _check_array(arr, "place")
+    mask, written = asarray(mask), cast("Any", vals)
+    if not isinstance(written, Handle):
+        written = asarray(written, arr.dtype)
+    if mask.size != arr.size:
+        raise ValueError(
+            f"place: mask and data must be the same size, got {mask.size} and {arr.size} elements"
+        )
+    if written.size == 0:
+        if mask.any():
+            raise ValueError("Cannot insert from an empty array!")
+        return
+    writes.write(arr, execution.run(_place, [handles.read(x) for x in (arr, mask, written)]))
+
+
+def putmask(a: Any, /, mask: ArrayLike, values: ArrayLike) -> None:
+    """Write values at the same positions where a mask is true, in place.
+
+    Values are repeated to the size of the array.
+
+    Examples
+    --------
+    >>> a = np.arange(4)
+    >>> np.putmask(a, a > 1, [5, 6, 7, 8])
+    >>> a
+    array([0, 1, 7, 8])
+    """
+    _check_array(a, "putmask")
+    mask, written = asarray(mask), cast("Any", values)
+    if not isinstance(written, Handle):
+        written = asarray(written, a.dtype)
+    if mask.size != a.size:
+        raise ValueError(
+            f"putmask: mask and data must be the same size, got {mask.size} and {a.size} elements"
+        )
+    if written.size:
+        writes.write(a, execution.run(_putmask, [handles.read(x) for x in (a, mask, written)]))
+
+
+__all__ = ["place", "put", "put_along_axis", "putmask"]

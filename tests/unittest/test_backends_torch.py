@@ -6,7 +6,7 @@ import numpy as onp
 import pytest
 from internals import equations, registry
 
-from npcompat import autograd, np, npx
+from npcompat import autograd, gluon, np, npx
 from npcompat.testing import _levels
 from npcompat.testing import backend as kit
 
@@ -110,3 +110,46 @@ def test_a_function_of_tensors_that_returns_none(torch):
     wrong = npx.Custom(lambda x: None, lambda x: x, lambda x: x, "torch")
     with pytest.raises(TypeError, match="expected a tensor, got NoneType"):
         wrong(np.ones(2))
+
+
+@pytest.mark.usefixtures("torch")
+def test_the_environment_says_whether_torch_compiles(monkeypatch):
+    TorchEngine = type(registry.get("torch").engine)
+    assert not TorchEngine().compiles
+    monkeypatch.setenv("NPCOMPAT_TORCH_COMPILE", "1")
+    assert TorchEngine().compiles
+    assert not TorchEngine(compiled=False).compiles
+    monkeypatch.setenv("NPCOMPAT_TORCH_COMPILE", "yes")
+    with pytest.raises(ValueError, match="NPCOMPAT_TORCH_COMPILE: expected 0 or 1, got 'yes'"):
+        TorchEngine()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # in torch itself, as it is imported
+def test_a_training_step_compiled_by_torch_is_that_which_is_interpreted(torch):
+    def losses(compiled):
+        engine = registry.get("torch").engine
+        compiled, engine.compiles = engine.compiles, compiled
+        try:
+            with npx.backend("torch", fallback="error"):
+                np.random.seed(1)
+                net = gluon.nn.Dense(4, in_units=8)
+                net.initialize()
+                trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
+                x, y = np.random.normal(size=(16, 8)), np.random.normal(size=(16, 4))
+
+                @npx.jit
+                def step(x, y):
+                    with autograd.record():
+                        loss = ((net(x) - y) ** 2).mean()
+                    loss.backward()
+                    trainer.step(1)
+                    return loss
+
+                return [float(step(x, y)) for _ in range(4)]
+        finally:
+            engine.compiles = compiled
+
+    expected = losses(False)
+    assert expected[-1] < expected[0]
+    onp.testing.assert_allclose(losses(True), expected, rtol=1e-5)

@@ -133,22 +133,22 @@ class _Finder(ast.NodeVisitor):
 
     def _call_of_numpy(self, node: ast.Call, name: str) -> None:
         called = ast.unparse(node.func)
-        given = [ast.unparse(a) for a in node.args]
+        positional = [ast.unparse(a) for a in node.args]
         named = [ast.unparse(k) for k in node.keywords]
         if name in _DEFAULT_FLOATS and "dtype" not in [k.arg for k in node.keywords]:
             if name == "eye" or not _is_of_integers(node.args[-1:]):
                 return
             if name == "array" and len(node.args) > 1:
                 return
-            new = f"{called}({', '.join([*given, *named, 'dtype=' + repr('float32')])})"
+            new = f"{called}({', '.join([*positional, *named, 'dtype=' + repr('float32')])})"
             self._add(node, "integers stay integers, as in NumPy", node, new)
         elif name in ("concatenate", "stack") and _is_generator(node.args[:1]):
-            inside = f"[{given[0].removeprefix('(').removesuffix(')')}]"
-            new = f"{called}({', '.join([inside, *given[1:], *named])})"
+            inside = f"[{positional[0].removeprefix('(').removesuffix(')')}]"
+            new = f"{called}({', '.join([inside, *positional[1:], *named])})"
             self._add(node, "a sequence is needed, as in NumPy", node, new)
         elif name == "argsort" and len(node.args) > 2 and isinstance(node.args[2], ast.Constant):
             sign = "-" if node.args[2].value is True else ""
-            new = f"{called}({', '.join([sign + given[0], given[1], *named])})"
+            new = f"{called}({', '.join([sign + positional[0], positional[1], *named])})"
             self._add(node, "the third argument of argsort is `kind`, as in NumPy", node, new)
         elif name in ("argmax", "argmin", "argsort"):
             new = f"{ast.unparse(node)}.astype('float32')"

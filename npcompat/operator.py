@@ -226,11 +226,11 @@ class _Call:
         names = [*self.arguments, *self.states]
         unknown = by_name.keys() - set(names[len(args) :])
         if unknown or len(args) + len(by_name) != len(names):
-            given = f"{len(args)} by position" + (
+            received = f"{len(args)} by position" + (
                 f" and {', '.join(by_name)} by name" if by_name else ""
             )
             raise OperatorError(
-                f"{self.name}: expected the inputs {', '.join(names) or 'none'}, got {given}"
+                f"{self.name}: expected the inputs {', '.join(names) or 'none'}, got {received}"
             )
         arrays = [
             a if isinstance(a, Handle) else asarray(a)
@@ -267,8 +267,12 @@ class _Call:
         self, grads: list[Any], inputs: list[Any], outs: list[Any], states: list[Any]
     ) -> list[Any]:
         found = [_blank(x.shape, x.dtype) for x in inputs]
-        given = grads if self.prop.need_top_grad_ else [_blank(g.shape, g.dtype) for g in grads]
-        self.operator(inputs).backward(["write"] * len(found), given, inputs, outs, found, states)
+        head_grads = (
+            grads if self.prop.need_top_grad_ else [_blank(g.shape, g.dtype) for g in grads]
+        )
+        self.operator(inputs).backward(
+            ["write"] * len(found), head_grads, inputs, outs, found, states
+        )
         return found
 
     def operator(self, inputs: Sequence[Any]) -> CustomOp:

@@ -49,9 +49,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: list[str] | None = None) -> None:
     """Run the program that the arguments name."""
-    given = sys.argv[1:] if argv is None else argv
+    arguments = sys.argv[1:] if argv is None else argv
     parser = _parser()
-    own, rest = _split(given)
+    own, rest = _split(arguments)
     options = parser.parse_args(own)
     if options.module is None and options.code is None:
         if not rest:

@@ -64,10 +64,10 @@ class _Converter(ast.NodeTransformer):
         called = node.func
         if isinstance(called, ast.Name) and called.id in _PYTHONS:
             return node
-        given = [called]
+        operands = [called]
         if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name):
-            given.append(ast.Name(called.value.id, ast.Load()))
-        node.func = ast.copy_location(ast.Call(ast.Name(ACROSS, ast.Load()), given, []), called)
+            operands.append(ast.Name(called.value.id, ast.Load()))
+        node.func = ast.copy_location(ast.Call(ast.Name(ACROSS, ast.Load()), operands, []), called)
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:

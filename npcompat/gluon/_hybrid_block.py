@@ -85,13 +85,13 @@ class HybridBlock(Exported, Block):
         >>> net(np.zeros((4, 3))).shape
         (4, 2)
         """
+        is_staged(loops)  # raise before anything changes, not at the first call
         self.__dict__.update(
             _active=bool(active),
             _compiled=None,
             _buckets=requested(bucket, bucket_axis),
             _loops=loops,
         )
-        is_staged(loops)  # an error for a wrong one comes here, not at the first call
         if remat is not None:
             self.__dict__["_remat"] = bool(remat)
         for child in self._blocks().values():

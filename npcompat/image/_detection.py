@@ -353,8 +353,14 @@ def CreateMultiRandCropAugmenter(
     >>> len(image.CreateMultiRandCropAugmenter(min_object_covered=[0.1, 0.3, 0.5]).aug_list)
     3
     """
-    given = [min_object_covered, aspect_ratio_range, area_range, min_eject_coverage, max_attempts]
-    lists = [value if isinstance(value, list) else [value] for value in given]
+    arguments = [
+        min_object_covered,
+        aspect_ratio_range,
+        area_range,
+        min_eject_coverage,
+        max_attempts,
+    ]
+    lists = [value if isinstance(value, list) else [value] for value in arguments]
     count = max(map(len, lists))
     if any(len(values) not in (1, count) for values in lists):
         raise ValueError(

@@ -356,11 +356,11 @@ class ImageDetIter(_PictureIter):
         last_batch_handle: str = "pad",
         **kwargs: Any,
     ) -> None:
-        given = (path_imgrec, path_imgidx, path_imglist, imglist, path_root)
+        sources = (path_imgrec, path_imgidx, path_imglist, imglist, path_root)
         super().__init__(
             batch_size,
             data_shape,
-            Source(*given, shuffle, part_index, num_parts),
+            Source(*sources, shuffle, part_index, num_parts),
             "float32",
             last_batch_handle,
         )
@@ -376,7 +376,7 @@ class ImageDetIter(_PictureIter):
         )
         shapes = [
             _objects(labels, name).shape
-            for labels, _, name in Source(*given, False, part_index, num_parts)
+            for labels, _, name in Source(*sources, False, part_index, num_parts)
         ]
         widths = {width for _, width in shapes}
         if len(widths) != 1:

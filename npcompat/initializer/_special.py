@@ -114,14 +114,16 @@ class RNNFused(Initializer):
         h2h_bias_initializer: Any = None,
         h2r_weight_initializer: Any = None,
     ) -> None:
-        given = {
+        initializers = {
             "i2h_weight_initializer": i2h_weight_initializer,
             "h2h_weight_initializer": h2h_weight_initializer,
             "i2h_bias_initializer": i2h_bias_initializer,
             "h2h_bias_initializer": h2h_bias_initializer,
             "h2r_weight_initializer": h2r_weight_initializer,
         }
-        texts = {name: i.dumps() if isinstance(i, Initializer) else i for name, i in given.items()}
+        texts = {
+            name: i.dumps() if isinstance(i, Initializer) else i for name, i in initializers.items()
+        }
         sizes = {
             "mode": mode,
             "num_layers": num_layers,
@@ -132,7 +134,7 @@ class RNNFused(Initializer):
         self._net = network(
             "RNNFused", mode, state_size, num_layers, bidirectional, projection_size
         )
-        self._initializers = given
+        self._initializers = initializers
 
     def _init_weight(self, name: str, arr: Any) -> None:
         if arr.ndim != 1:

@@ -110,10 +110,10 @@ def piecewise(
     array([  2,   0, 100])
     """
     x = asanyarray(x)
-    given: Any = condlist
-    if not (isinstance(given, list | tuple) or ndim(given)) or (x.ndim and not _is_array(given[0])):
-        given = [given]
-    conditions = asarray(given, bool)
+    masks: Any = condlist
+    if not (isinstance(masks, list | tuple) or ndim(masks)) or (x.ndim and not _is_array(masks[0])):
+        masks = [masks]
+    conditions = asarray(masks, bool)
     count, pieces = len(conditions), len(funclist)
     if count == pieces - 1:
         conditions = concatenate([conditions, ~conditions.any(axis=0, keepdims=True)])

@@ -55,21 +55,21 @@ def _on_scalars(op: Op, infix: Infix | None, args: tuple[Any, ...]) -> Any:
     mode = modes.current()
     if infix is None or op.outputs != 1 or not mode.is_default:
         return None
-    given = []
+    operands = []
     for x in args:
         if (
             type(x) is late_bound.scalar
             and type(x._value.payload) is onp.ndarray
             and dtypes.on_devices(x.dtype)
         ):
-            given.append(x._value.payload)
+            operands.append(x._value.payload)
         elif type(x) in (int, float, complex):
-            given.append(x)
+            operands.append(x)
         else:
             return None
     found = host.quick(
         op,
-        given,
+        operands,
         mode.numpy_dtypes,
         lambda *arrays: infix(*[a[()] if type(a) is onp.ndarray else a for a in arrays]),
     )

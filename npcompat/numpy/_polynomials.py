@@ -232,11 +232,11 @@ def _polydiv(xp: Any, u: Any, v: Any) -> Any:
 
 def _divided(types: tuple[Type, ...]) -> Resolution:
     """Divide polynomials; non-floats become the default float before type promotion."""
-    given = [dtypes.strong(t) for t in types]
-    common = onp.result_type(*[t if dtypes.is_inexact(t) else _float64 for t in given])
+    strong = [dtypes.strong(t) for t in types]
+    common = onp.result_type(*[t if dtypes.is_inexact(t) else _float64 for t in strong])
     # At least float64, so that a step's remainder is nearly zero however XLA rounds.
     wide = onp.promote_types(common, _float64)
-    dtype = dtypes.narrow(common, given)
+    dtype = dtypes.narrow(common, strong)
     return [wide, wide], (dtype, dtype)
 
 

@@ -160,26 +160,26 @@ def _places(op: Op, axes: Any, axis: Any, keepdims: Any) -> list[tuple[int, ...]
         return [tuple(range(-n, 0)) for n in cores[:2]] + [(-1,) if keepdims else ()]
     if not isinstance(axes, list):
         raise TypeError("axes should be a list.")
-    given = [tuple(a) if isinstance(a, tuple) else (python.index(a),) for a in axes]
+    entries = [tuple(a) if isinstance(a, tuple) else (python.index(a),) for a in axes]
     wanted = (*cores[:2], 1) if keepdims else cores
-    if len(given) == 2 and wanted[2] == 0:
-        given.append(())
-    elif len(given) == 2 and keepdims:
-        given.append((-1,))
-    if len(given) != 3:
+    if len(entries) == 2 and wanted[2] == 0:
+        entries.append(())
+    elif len(entries) == 2 and keepdims:
+        entries.append((-1,))
+    if len(entries) != 3:
         raise ValueError(
             "axes should be a list with an entry for all 3 inputs and outputs; entries for "
             "outputs can only be omitted if none of "
             "them has core axes."
         )
-    for i, (entry, count) in enumerate(zip(given, wanted, strict=True)):
+    for i, (entry, count) in enumerate(zip(entries, wanted, strict=True)):
         # A vector operand has one core axis, and so has the result.
         if len(entry) != count and not (op is _matmul and len(entry) == 1):
             raise onp.exceptions.AxisError(
                 f"{name}: operand {i} has {count} core dimensions, but {len(entry)} dimensions "
                 "are specified by axes tuple."
             )
-    return given
+    return entries
 
 
 @instance(_matmul)

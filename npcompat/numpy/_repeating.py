@@ -102,10 +102,10 @@ def _within(shift: Any, a: Any, axis: int | None) -> Any:
 
 def _distances(shift: Any) -> list[Any]:
     if isinstance(shift, Handle):
-        given: Any = shift
-        if given.ndim > 1:
+        shifts: Any = shift
+        if shifts.ndim > 1:
             raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
-        return [given[i] for i in range(given.shape[0])] if given.ndim else [given]
+        return [shifts[i] for i in range(shifts.shape[0])] if shifts.ndim else [shifts]
     host = onp.asarray(shift)
     if host.ndim > 1:
         raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
@@ -259,8 +259,8 @@ def _pad(
     option : Any
         The one setting that a mode has.
     """
-    given = border[0] if border else option
-    options = {} if given is None else {_PAD_OPTIONS[mode][0]: given}
+    setting = border[0] if border else option
+    options = {} if setting is None else {_PAD_OPTIONS[mode][0]: setting}
     return xp.pad(array, pad_width, "constant" if mode == "empty" else mode, **options)
 
 

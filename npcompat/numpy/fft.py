@@ -50,17 +50,17 @@ def _types(operand: str, result: str) -> Any:
     """
 
     def rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-        given = dtypes.strong(types[0])
-        real = _real_of(given)
+        dtype = dtypes.strong(types[0])
+        real = _real_of(dtype)
         of = {"r": real, "c": onp.dtype(f"c{real.itemsize * 2}")}
-        of["a"] = of["c" if given.kind == "c" else "r"]
+        of["a"] = of["c" if dtype.kind == "c" else "r"]
         half = (
             result == "r"
             and len(attrs["axes"]) == 1
-            and dtypes.is_inexact(given)
-            and given.itemsize == 2
+            and dtypes.is_inexact(dtype)
+            and dtype.itemsize == 2
         )
-        return [of[operand]], given if half else of[result]
+        return [of[operand]], dtype if half else of[result]
 
     return rule
 

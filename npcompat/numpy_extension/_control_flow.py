@@ -50,15 +50,17 @@ def cond(
     >>> relu(np.array([-1.0, 3.0]))
     array([-1.,  3.])
     """
-    given = () if inputs is None else _tuple(inputs)
-    condition = pred(*given) if callable(pred) else pred
+    operands = () if inputs is None else _tuple(inputs)
+    condition = pred(*operands) if callable(pred) else pred
     if (
         modes.current().trace is not None
         and isinstance(condition, Handle)
         and xla.is_tracer(handles.read(condition).payload)
     ):
-        return control_flow.branch(condition, lambda: then_func(*given), lambda: else_func(*given))
-    return then_func(*given) if bool(condition) else else_func(*given)
+        return control_flow.branch(
+            condition, lambda: then_func(*operands), lambda: else_func(*operands)
+        )
+    return then_func(*operands) if bool(condition) else else_func(*operands)
 
 
 def foreach(

@@ -299,14 +299,15 @@ class Custom:
         return outs
 
     def _host(self, arrays: Sequence[Any], attrs: Mapping[str, Any]) -> list[onp.ndarray[Any, Any]]:
-        given = [onp.asarray(a) for a in arrays]
+        operands = [onp.asarray(a) for a in arrays]
         if self._library is not None:
             return self._library(
-                given, self._declared([a.shape for a in given], [a.dtype for a in given]) or []
+                operands,
+                self._declared([a.shape for a in operands], [a.dtype for a in operands]) or [],
             )
-        result = self.func(*given, **attrs)
+        result = self.func(*operands, **attrs)
         outs = [onp.asarray(r) for r in (result if isinstance(result, list | tuple) else [result])]
-        self._check(given, outs)
+        self._check(operands, outs)
         return [onp.array(o) for o in outs]
 
     def _backward(self, attrs: dict[str, Any]) -> custom_gradient.Backward:

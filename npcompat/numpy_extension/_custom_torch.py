@@ -59,8 +59,8 @@ def pullback(
 
     def gradients(inputs: int, attrs: Any) -> Callable[..., Any]:
         def compute(*arrays: Any) -> Any:
-            given = _tensors(torch, arrays)
-            leaves, cotangents = given[:inputs], given[inputs:]
+            tensors = _tensors(torch, arrays)
+            leaves, cotangents = tensors[:inputs], tensors[inputs:]
             wanted = [t for t in leaves if t.is_floating_point() or t.is_complex()]
             for tensor in wanted:
                 tensor.requires_grad_(True)

@@ -52,10 +52,10 @@ def _ctc_loss(
         )
     steps, samples, classes = data.shape
     blank, padding = (0, 0) if blank_first else (classes - 1, -1)
-    given = iter(lengths)
-    ends = next(given) if measured[0] else xp.full((samples,), steps)
+    remaining = iter(lengths)
+    ends = next(remaining) if measured[0] else xp.full((samples,), steps)
     counts = (
-        next(given) if measured[1] else xp.sum(xp.cumsum(label == padding, axis=1) == 0, axis=1)
+        next(remaining) if measured[1] else xp.sum(xp.cumsum(label == padding, axis=1) == 0, axis=1)
     )
 
     pairs = xp.reshape(

@@ -273,7 +273,8 @@ def sync_batch_norm(
 ) -> ndarray | tuple[ndarray, ndarray, ndarray]:
     """Synchronized batch normalization, over the batches of several devices.
 
-    There is one device here, so it is the same as `batch_norm`.
+    The same as `batch_norm`, whose statistics are those of the whole batch, on however many devices
+    it lies.
 
     Parameters
     ----------
@@ -281,7 +282,7 @@ def sync_batch_norm(
     output_mean_var, axis
         As for `batch_norm`.
     ndev : int
-        Number of devices.  Training is on one: more raise NotImplementedError.
+        Number of devices; anything but 1 raises NotImplementedError.
     key : str
         Name of the layer, by which MXNet's devices find each other; unused.
 

@@ -144,18 +144,18 @@ def bernoulli(
     if (prob is None) == (logit is None):
         raise ValueError("bernoulli: expected either prob or logit")
     parameter: Any = prob if logit is None else logit
-    given = np.asarray(parameter)
+    parameters = np.asarray(parameter)
     if logit is None:
-        check("prob", "probability", given)
-    shape = given.shape if size is None else size_of(size)
-    check_size(shape, (given,))
+        check("prob", "probability", parameters)
+    shape = parameters.shape if size is None else size_of(size)
+    check_size(shape, (parameters,))
     # Noise has the precision of the parameter, at least 32 bits.
-    precise = "float64" if given.dtype == "float64" else "float32"
+    precise = "float64" if parameters.dtype == "float64" else "float32"
     with placed_on(device if device is not None else ctx):
         if logit is None:
-            drawn = np_random.uniform(0.0, 1.0, shape, dtype=precise) < given
+            drawn = np_random.uniform(0.0, 1.0, shape, dtype=precise) < parameters
         else:
-            drawn = np_random.logistic(0.0, 1.0, shape, dtype=precise) < given
+            drawn = np_random.logistic(0.0, 1.0, shape, dtype=precise) < parameters
         wanted = dtypes.default_float() if dtype is None else dtypes.canonical(dtype)
         return finish(drawn.astype(wanted), out, "bernoulli")
 

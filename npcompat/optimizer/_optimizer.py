@@ -155,7 +155,9 @@ class Optimizer:
                 type(self).__name__, name, argument_errors.of_constructors(type(self))
             )
         if sym is not None:
-            raise NotImplementedError("Optimizer(sym=...): there is no symbol interface yet")
+            raise NotImplementedError(
+                "Optimizer(sym=...): multipliers come from the parameters: give param_dict"
+            )
         self.rescale_grad: Any = rescale_grad
         self.lr_scheduler = lr_scheduler
         asked = learning_rate is not None and not isinstance(learning_rate, DefaultRate)
@@ -447,6 +449,8 @@ class Optimizer:
         states: Sequence[Any],
     ) -> None:
         """Update parameters by the rule, in one operator."""
+        if not indices:
+            return
         self._known(indices)
         kept, hyper = [tuple(s) if s is not None else () for s in states], self._hyper()
         masters = tuple([self.multi_precision and is_narrow(w.dtype) for w in weights])

@@ -43,13 +43,13 @@ def _what(node: Node, operands: bool = True) -> str:
         return (
             "variable" if node.is_variable else "random state" if node.value is None else "constant"
         )
-    given = [
+    attrs = [
         f"{n}={v!r}"
         for (n, d), v in zip(node.op.attrs.items(), node.op.named(node.attrs).values(), strict=True)
         if repr(v) != repr(d)
     ]
     inputs = [_name(p) if type(p) is Symbolic else repr(p) for p in node.inputs] if operands else []
-    return f"{node.op.name}({', '.join([*inputs, *given])})"
+    return f"{node.op.name}({', '.join([*inputs, *attrs])})"
 
 
 def _name(p: Any) -> str:

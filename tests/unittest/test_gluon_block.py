@@ -421,6 +421,14 @@ def test_the_older_form_gets_functions_and_parameters(hybridized):
         Lacking()(x)
 
 
+def test_a_wrong_policy_of_loops_leaves_the_block_as_it_was():
+    net = nn.Dense(2, in_units=3)
+    net.initialize()
+    with pytest.raises(ValueError, match="loops='c': expected one of"):
+        net.hybridize(loops="c")
+    assert net(np.ones((1, 3))).shape == (1, 2)
+
+
 # --- hybridize ------------------------------------------------------------------------------------
 
 

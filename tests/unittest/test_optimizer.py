@@ -250,6 +250,13 @@ def test_weights_that_somebody_else_holds_are_not_overwritten():
     onp.testing.assert_allclose(part.asnumpy(), [-0.1, -0.1, 0, 0])
 
 
+@pytest.mark.parametrize("schedule", [None, lr_scheduler.FactorScheduler(2)])
+def test_an_update_without_parameters_does_nothing(schedule):
+    opt = optimizer.SGD(learning_rate=0.5, lr_scheduler=schedule)
+    opt.update([], [], [], [])
+    assert opt.num_update == 0
+
+
 def test_an_optimizer_of_ones_own():
     @optimizer.register
     class SignDescent(optimizer.Optimizer):
@@ -293,7 +300,7 @@ def test_what_is_wrong_or_not_supported_says_so():
     for make, text in (
         (lambda: optimizer.SGD(lazy_update=True), "gradients are dense"),
         (lambda: optimizer.RMSProp(clip_weights=1.0), "clip_weights"),
-        (lambda: optimizer.SGD(sym=1), "symbol"),
+        (lambda: optimizer.SGD(sym=1), "param_dict"),
         (lambda: optimizer.Optimizer().step([], [], [], []), "must define step"),
     ):
         with pytest.raises(NotImplementedError, match=text):

@@ -49,8 +49,8 @@ def pull(node: Node, cotangents: Sequence[Value | None], create_graph: bool) -> 
     if isinstance(node.pullback, PythonPullback):
         return node.pullback.pull(cotangents, create_graph)
     if create_graph or node.pullback is LATER:
-        given = tuple([c is not None for c in cotangents])
-        op = _pullback_op(node.op, node.attrs, node.mask, given)
+        present = tuple([c is not None for c in cotangents])
+        op = _pullback_op(node.op, node.attrs, node.mask, present)
         grads = run(op, [*node.inputs, *[c for c in cotangents if c is not None]])
         return (grads,) if op.outputs == 1 else grads
     mode = modes.current()

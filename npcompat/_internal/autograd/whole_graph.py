@@ -89,11 +89,11 @@ def gradients_at_once(
     steps, inputs = _as_steps(nodes, position)
     leaves = tuple([i for i, v in enumerate(inputs) if v.node is not None])
     ends = tuple([(position[id(head.node)], head.index) for head in heads])
-    given = tuple([grad is not None for grad in head_grads])
+    present = tuple([grad is not None for grad in head_grads])
     types = tuple(
         [(p.shape, p.dtype) if hasattr(p := v.payload, "dtype") else type(p) for v in inputs]
     )
-    key = (steps, types, leaves, ends, given, modes.current().numpy_dtypes)
+    key = (steps, types, leaves, ends, present, modes.current().numpy_dtypes)
     op = _programs.get(key)
     if op is not None:
         _budget[0] = _NEW_KINDS
@@ -104,7 +104,7 @@ def gradients_at_once(
             _programs[key] = None
             return None
         _budget[0] = max(_budget[0] - 1, 0)
-        op = _programs[key] = xla.graph_gradient_op(steps, len(inputs), leaves, ends, given)
+        op = _programs[key] = xla.graph_gradient_op(steps, len(inputs), leaves, ends, present)
     grads = run(op, [*inputs, *[g for g in head_grads if g is not None]])
     found: Gradients = {}
     for i, grad in zip(leaves, (grads,) if op.outputs == 1 else grads, strict=True):

@@ -175,24 +175,24 @@ def _run(
         del written[id(handle)]
     for handle in trace.replaced(written.values()):
         trace.capture(handle, trace.before[id(handle)][1])
-    given = [h for h in trace.captured if written.pop(id(h), None) is not None]
+    captured_written = [h for h in trace.captured if written.pop(id(h), None) is not None]
     rest = list(written.values())
     overwriting = [
-        *[h._value for h in given],
+        *[h._value for h in captured_written],
         *[proxies[i]._value for i in changed],
         *[h._value for h in rest],
     ]
     if sharding.several[0]:
         before = _outside(trace)
-        old = [*map(before, given), *[arguments[i] for i in changed], *map(before, rest)]
+        old = [*map(before, captured_written), *[arguments[i] for i in changed], *map(before, rest)]
         read = [*arguments, *map(before, trace.captured)]
         overwriting = _pinned(trace, overwriting, old, read)
     values = [*overwriting, *outputs]
     flags = [tracing.any_true(trace.flags)] if trace.flags else []
     run = _Run(
-        given + rest,
+        captured_written + rest,
         recomputable,
-        len(given),
+        len(captured_written),
         changed,
         len(outputs),
         result,

@@ -101,15 +101,15 @@ def _recorded(
         ]
 
     def pull(cotangents: Sequence[Value | None], create_graph: bool) -> list[Value]:
-        given = []
+        head_grads = []
         for cotangent, p in zip(cotangents, payloads, strict=True):
-            given.append(
+            head_grads.append(
                 array_like.array_of(onp.zeros(p.shape, p.dtype))
                 if cotangent is None
                 else handles.wrap(cotangent)
             )
         returned = backward(
-            list(map(handles.wrap, inputs)), list(map(handles.wrap, values())), given
+            list(map(handles.wrap, inputs)), list(map(handles.wrap, values())), head_grads
         )
         grads = gradients(name, returned, [v.payload for v in inputs])
         return [g for g, wanted in zip(grads, mask, strict=True) if wanted]

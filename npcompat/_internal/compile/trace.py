@@ -229,13 +229,13 @@ class Trace:
         if self.numbers:
             self._check_numbers(op, payloads, attrs)
         looked_at = op.rule is not dtypes.keep
-        given = [
+        checked = [
             in_range(op, payloads, i, attrs)
             if looked_at and type(p) is int and not 0 <= p < 128
             else p
             for i, p in enumerate(payloads)
         ]
-        payloads = [self.as_traced(p) for p in given]
+        payloads = [self.as_traced(p) for p in checked]
         self.separates_outputs |= op.separate_outputs
         mask = tuple([v.node is not None for v in values])
         recorded = mode.recording and op.differentiable and any(mask)
@@ -251,14 +251,14 @@ class Trace:
                 out = xla.function(op, attrs)(*payloads)
                 if self.recorded_outside and not mode.recording:
                     out = xla.stop_gradient(out)
-                if not any(map(xla.is_tracer, given)):
-                    out = self.known(op, given, attrs, out, mode)
+                if not any(map(xla.is_tracer, checked)):
+                    out = self.known(op, checked, attrs, out, mode)
                 result = Value(out) if op.outputs == 1 else tuple([Value(o) for o in out])
         except (TypeError, ValueError, IndexError) as error:
             raise explained(op, payloads, attrs, error) from error
         for value in (result,) if op.outputs == 1 else result:
             self.adopt(value)
-        self.calls.append((op, attrs, given, [out] if op.outputs == 1 else out))
+        self.calls.append((op, attrs, checked, [out] if op.outputs == 1 else out))
         return result
 
     def _check_numbers(self, op: Op, payloads: Sequence[Any], attrs: Attrs) -> None:

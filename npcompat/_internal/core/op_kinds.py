@@ -150,36 +150,38 @@ def windows(
     Axis 2 runs over the K places of a window in C order, the last axes over the windows.
     """
     spatial = x.ndim - 2
-    given = {
+    geometry = {
         "kernel": kernel,
         "stride": stride or (1,) * spatial,
         "dilate": dilate or (1,) * spatial,
         "pad": pad or (0,) * spatial,
     }
-    for argument, sizes in given.items():
+    for argument, sizes in geometry.items():
         if len(sizes) != spatial or any([n < (argument != "pad") for n in sizes]):
             least = 0 if argument == "pad" else 1
             raise ValueError(
                 f"{name}: {argument} needs an int of at least {least} for each of {spatial} "
                 f"spatial axes, got {sizes}"
             )
-    covered = [(k - 1) * d + 1 for k, d in zip(given["kernel"], given["dilate"], strict=True)]
+    covered = [(k - 1) * d + 1 for k, d in zip(geometry["kernel"], geometry["dilate"], strict=True)]
     lengths = [
         (n + 2 * p - c) // s + 1
-        for n, p, c, s in zip(x.shape[2:], given["pad"], covered, given["stride"], strict=True)
+        for n, p, c, s in zip(
+            x.shape[2:], geometry["pad"], covered, geometry["stride"], strict=True
+        )
     ]
     if any([n < 1 for n in lengths]):
         raise ValueError(
             f"{name}: windows of {tuple(covered)} do not fit into data of shape {x.shape} with "
-            f"padding {tuple(given['pad'])}"
+            f"padding {tuple(geometry['pad'])}"
         )
-    padded = xp.pad(x, [(0, 0), (0, 0), *[(p, p) for p in given["pad"]]], constant_values=fill)
+    padded = xp.pad(x, [(0, 0), (0, 0), *[(p, p) for p in geometry["pad"]]], constant_values=fill)
     parts = []
-    for place in itertools.product(*map(range, given["kernel"])):
-        starts = [i * d for i, d in zip(place, given["dilate"], strict=True)]
+    for place in itertools.product(*map(range, geometry["kernel"])):
+        starts = [i * d for i, d in zip(place, geometry["dilate"], strict=True)]
         taken = [
             slice(b, b + (n - 1) * s + 1, s)
-            for b, n, s in zip(starts, lengths, given["stride"], strict=True)
+            for b, n, s in zip(starts, lengths, geometry["stride"], strict=True)
         ]
         parts.append(padded[(slice(None), slice(None), *taken)])
     return xp.stack(parts, axis=2)

@@ -198,8 +198,8 @@ def with_numpy_arrays(x: Any, depth: int = 64) -> Any:
         parts = [with_numpy_arrays(e, depth - 1) for e in x]
         return parts if any([p is not e for p, e in zip(parts, x, strict=True)]) else x
     if hasattr(x, "__array__") and not isinstance(x, Handle | onp.ndarray | onp.generic):
-        given = x.__array__()
-        return onp.array(to_host(given)) if isinstance(given, Handle) else x
+        converted = x.__array__()
+        return onp.array(to_host(converted)) if isinstance(converted, Handle) else x
     return to_host(x)[()] if isinstance(x, Handle) else x
 
 

@@ -62,9 +62,9 @@ def _observed(
 ) -> Any:
     """Apply an operator through the observer; its own operations go to the outer observer."""
     observer: Any = mode.observer
-    given = () if observer.needs_every_op else donate  # the observer may read the operands
+    donated = () if observer.needs_every_op else donate  # the observer may read the operands
     with modes.changed(observer=observer.outer):
-        return observer.operator(op, values, attrs, partial(run, op, values, attrs, given))
+        return observer.operator(op, values, attrs, partial(run, op, values, attrs, donated))
 
 
 def _report(op: Op, values: Sequence[Value], attrs: Attrs, mode: modes.Mode) -> None:

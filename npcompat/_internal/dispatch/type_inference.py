@@ -57,9 +57,9 @@ def infer(op: Op, types: Iterable[Operand], attrs: Attrs = ()) -> Inference:
     InferenceError
         If no arrays of these types can be operands of one call.
     """
-    given = tuple(types)
-    op.check_inputs(len(given))
-    return _inferred(op, given, attrs, modes.current().numpy_dtypes)
+    operands = tuple(types)
+    op.check_inputs(len(operands))
+    return _inferred(op, operands, attrs, modes.current().numpy_dtypes)
 
 
 @lru_cache(maxsize=8192)

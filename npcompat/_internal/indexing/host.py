@@ -189,8 +189,8 @@ def put(handle: Any, key: Any, new: Any, plain: bool) -> bool:
     if type(new) is late_bound.symbol:
         return False
     if not (_fixed(key) or _names_fields(handle, key)):
-        given = key if dtypes.on_devices(handle.dtype) else _brought(key)
-        key = _as_numpys(given)
+        index = key if dtypes.on_devices(handle.dtype) else _brought(key)
+        key = _as_numpys(index)
         if key is None:
             return False
     with writes.writing(handle) as target:
@@ -283,14 +283,14 @@ def get_small(handle: Any, key: Any, raveled: bool = False) -> Any:
 
     None if it needs the slow path.
     """
-    if (small := _small(handle)) is None or (given := _small_key(key)) is None:
+    if (small := _small(handle)) is None or (small_key := _small_key(key)) is None:
         return None
     array, device = small
     if not dtypes.on_devices(array.dtype):
         return None  # a view of the bytes as a dtype that XLA lacks
     if raveled:
         array = array.reshape(-1)
-    found = get(handles.wrap(Value(array)), array, given)
+    found = get(handles.wrap(Value(array)), array, small_key)
     if found is None or found._view is not None:
         return None
     found._value = Value(xla.asarray(found._value.payload, device))
@@ -302,17 +302,19 @@ def put_small(handle: Any, key: Any, new: Any) -> bool:
     if handle._view is not None:
         return False
     with writes.updating:
-        if (small := _small(handle)) is None or (given := _small_key(key)) is None:
+        if (small := _small(handle)) is None or (small_key := _small_key(key)) is None:
             return False
         array, device = small
         if (
-            type(given) is onp.ndarray and given.dtype.kind in "biu" and type(new) in SCALARS
+            type(small_key) is onp.ndarray
+            and small_key.dtype.kind in "biu"
+            and type(new) in SCALARS
         ):  # the most frequent case
             written = array.copy()
-            written[given] = new
+            written[small_key] = new
         else:
             copied = handles.wrap(Value(array.copy()))
-            if not put(copied, given, new, True):
+            if not put(copied, small_key, new, True):
                 return False
             written = copied._value.payload
         writes.write(handle, Value(xla.asarray(written, device)))

@@ -219,8 +219,8 @@ class _Memory:
 
     def changed(self, operands: Sequence[Any], results: Sequence[Any]) -> int:
         """Record the results and donated operands of a call; return the change in bytes."""
-        given = [o for o in operands if type(o) is xla.Array and o.is_deleted()]
-        for operand in given:
+        donated = [o for o in operands if type(o) is xla.Array and o.is_deleted()]
+        for operand in donated:
             self._drop(id(operand))
         made = [
             r
@@ -232,7 +232,7 @@ class _Memory:
             key = id(result)
             self._held[key] = weakref.ref(result, partial(self._drop, key)), _nbytes(result)
             self.live += _nbytes(result)
-        return sum(map(_nbytes, made)) - sum(map(_nbytes, given))
+        return sum(map(_nbytes, made)) - sum(map(_nbytes, donated))
 
     def _drop(self, key: int, reference: Any = None) -> None:
         self.live -= self._held.pop(key, (None, 0))[1]

@@ -148,23 +148,23 @@ class Stream:
 
     def draw(self, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Value:
         """Draw a sample by an operator `f(key, counter, *operands) -> (sample, next counter)`."""
-        given = [array_like.as_value(x) for x in operands]
+        values = [array_like.as_value(x) for x in operands]
         if symbols_exist() and (
             _numbers.get() is not None
             or symbols_in(attrs)
-            or any([type(v.payload) is late_bound.symbolic for v in given])
+            or any([type(v.payload) is late_bound.symbolic for v in values])
         ):
-            return self._draw_in_graph(op, given, attrs)
+            return self._draw_in_graph(op, values, attrs)
         key, counter = self.state()
-        kind = prefetched_draws.kind_of(op, given, attrs)
+        kind = prefetched_draws.kind_of(op, values, attrs)
         if kind is None:
-            return self._drawn(op, given, attrs, key, counter)
+            return self._drawn(op, values, attrs, key, counter)
         ahead = self._here()._ahead
         found = ahead.take(kind, key, counter)
         if found is None:
             number = ahead.position(counter)
-            found = self._drawn(op, given, attrs, key, counter)
-            ahead.note(kind, given, key, counter, number, found.payload.size)
+            found = self._drawn(op, values, attrs, key, counter)
+            ahead.note(kind, values, key, counter, number, found.payload.size)
         return found
 
     def _drawn(

@@ -144,12 +144,20 @@ def arguments(*names: str) -> ast.arguments:
 
 
 def _strip(node: Definition) -> None:
-    given = node.args
-    given.defaults = [ast.Constant(None) for _ in given.defaults]
-    given.kw_defaults = [None if d is None else ast.Constant(None) for d in given.kw_defaults]
+    parameters = node.args
+    parameters.defaults = [ast.Constant(None) for _ in parameters.defaults]
+    parameters.kw_defaults = [
+        None if d is None else ast.Constant(None) for d in parameters.kw_defaults
+    ]
     if isinstance(node, ast.FunctionDef):
         node.returns = None
-        every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+        every = [
+            *parameters.posonlyargs,
+            *parameters.args,
+            *parameters.kwonlyargs,
+            parameters.vararg,
+            parameters.kwarg,
+        ]
         for argument in every:
             if argument is not None:
                 argument.annotation = None

@@ -183,8 +183,8 @@ def together(
     found = next(payloads)
     if form.kind == "number":
         payload = numbers.weak(form.type, payload_of(found))
-        given = bounds if bounds is not None and form.type is int else ()
-        return SymbolicNumber(payload, form.type, *given)
+        limits = bounds if bounds is not None and form.type is int else ()
+        return SymbolicNumber(payload, form.type, *limits)
     if not isinstance(found, Value):
         trace = modes.current().trace
         assert trace is not None

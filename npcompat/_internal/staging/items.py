@@ -113,15 +113,15 @@ class _Bound(NamedTuple):
     key: Any
 
 
-def _bound(given: Any, size: int, default: int) -> _Bound:
-    if given is None:
+def _bound(limit: Any, size: int, default: int) -> _Bound:
+    if limit is None:
         return _Bound(default, default)
-    if is_traced_int(given):
-        given = number_of(given)
-    if not isinstance(given, SymbolicNumber):
-        found = slice(given, None).indices(size)[0]
+    if is_traced_int(limit):
+        limit = number_of(limit)
+    if not isinstance(limit, SymbolicNumber):
+        found = slice(limit, None).indices(size)[0]
         return _Bound(found, found)
-    number = given.as_number()
+    number = limit.as_number()
     if number.kind is float:
         raise TypeError("slice indices must be integers or None or have an __index__ method")
     negative, above = number.low < 0, number.high > size
@@ -182,24 +182,24 @@ def _part(array: Handle, key: Any) -> _Part | None:
     mask, at, begin = None, 0, None
     step: tuple[int, ...]
     for item in parsed.items:
-        given = item.value
-        if item.kind is Kind.SLICE and has_symbolic(given):
-            if given.step is not None and given.step != 1:
+        value = item.value
+        if item.kind is Kind.SLICE and has_symbolic(value):
+            if value.step is not None and value.step != 1:
                 refuse("a slice with a step, whose bounds are not known")
             if mask is not None:
                 refuse("a key with two slices of lengths that are not known")
             size = shape[item.axis]
-            bounds = _bound(given.start, size, 0), _bound(given.stop, size, size)
+            bounds = _bound(value.start, size, 0), _bound(value.stop, size, size)
             at = sum([s[0] != INTEGER for s in spec])
             if size > WINDOW and any([type(b.key) is tuple and b.key[2] for b in bounds]):
                 context.running().notes["wide"] = True
                 begin = bounds[0].payload if _WINDOWED.get() else None
             mask = _mask(size, *bounds) if begin is None else _window(*bounds)
             step, start = (FULL,), None
-        elif isinstance(given, SymbolicNumber):
-            if given.kind is bool:
+        elif isinstance(value, SymbolicNumber):
+            if value.kind is bool:
                 return None
-            step, start = (INTEGER,), _position(given, shape[item.axis], item.axis)
+            step, start = (INTEGER,), _position(value, shape[item.axis], item.axis)
         else:
             step, start = step_of(item, shape, key)
         spec.append(step)

@@ -160,15 +160,15 @@ class StagedLoop:
         indices = [] if self.rounds is None else [Value(control.index_type())]
 
         def traced(proxies: list[Any], trace: Trace) -> tuple[list[Value], Any]:
-            given = iter([p._value for p in proxies])
+            remaining = iter([p._value for p in proxies])
             item = None
             if self.rounds is not None:
-                item = self.rounds.at_payload(numbers.weak(int, next(given).payload))
+                item = self.rounds.at_payload(numbers.weak(int, next(remaining).payload))
             state = [
                 Unbound(self.names[i]) if i in self.reset else x for i, x in enumerate(self.init)
             ]
             for i, form in self.entering.items():
-                state[i] = together(form, given, self.names[i])
+                state[i] = together(form, remaining, self.names[i])
             begun = [(i, h, h._value) for i in self.entering for h in _arrays(state[i])]
             entered = [h for _, h, _ in begun]
             self.variables.put(list(state))
@@ -425,12 +425,12 @@ class StagedLoop:
             a, b = len(fixed), len(fixed) + entering
             c = b + len(found.written)
             known = dict(zip(fixed_ids, arrays[:a], strict=True))
-            given = iter(arrays[a:b])
+            remaining = iter(arrays[a:b])
             state: list[Any] = []
             for i in order:
                 if i in entry:
                     for shape, dtype in types_of(forms[i]):
-                        state.append(control.of_type(next(given), shape, dtype))
+                        state.append(control.of_type(next(remaining), shape, dtype))
                 else:
                     state += blank(forms[i])
 

@@ -46,17 +46,17 @@ def function(path: str) -> Callable[[Sequence[Any], Types], list[onp.ndarray[Any
 
     def call(arrays: Sequence[Any], types: Types) -> list[onp.ndarray[Any, Any]]:
         outs = [onp.zeros(shape, dtype) for shape, dtype in types]
-        given = [*[onp.ascontiguousarray(a).reshape(onp.shape(a)) for a in arrays], *outs]
-        count = len(given)
-        shapes = [(ctypes.c_int64 * max(a.ndim, 1))(*a.shape) for a in given]
+        buffers = [*[onp.ascontiguousarray(a).reshape(onp.shape(a)) for a in arrays], *outs]
+        count = len(buffers)
+        shapes = [(ctypes.c_int64 * max(a.ndim, 1))(*a.shape) for a in buffers]
         failed = compiled(
             ctypes.c_int(count),
-            (ctypes.c_void_p * count)(*[a.ctypes.data for a in given]),
-            (ctypes.c_int * count)(*[a.ndim for a in given]),
+            (ctypes.c_void_p * count)(*[a.ctypes.data for a in buffers]),
+            (ctypes.c_int * count)(*[a.ndim for a in buffers]),
             (ctypes.POINTER(ctypes.c_int64) * count)(
                 *[ctypes.cast(s, ctypes.POINTER(ctypes.c_int64)) for s in shapes]
             ),
-            (ctypes.c_char_p * count)(*[a.dtype.name.encode() for a in given]),
+            (ctypes.c_char_p * count)(*[a.dtype.name.encode() for a in buffers]),
             None,
             None,
         )

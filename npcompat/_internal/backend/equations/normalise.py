@@ -218,8 +218,8 @@ def _broadcast(walk: _Walk, eqn: Any, inputs: list[Atom], types: list[Type]) -> 
     axes = tuple(eqn.params["broadcast_dimensions"])
     words = types[0].ndim - len(eqn.outvars[0].aval.shape)  # those of a key come last
     axes += tuple(range(types[0].ndim - words, types[0].ndim))
-    given = inputs[0].type
-    if given.shape == types[0].shape and axes == tuple(range(given.ndim)):
+    source = inputs[0].type
+    if source.shape == types[0].shape and axes == tuple(range(source.ndim)):
         return inputs[:1]
     return walk.emit("broadcast", inputs[:1], types, axes=axes)
 
@@ -404,8 +404,8 @@ def _platform(walk: _Walk, eqn: Any, inputs: list[Atom], types: list[Type]) -> l
 def _linear_solve(walk: _Walk, eqn: Any, inputs: list[Atom], types: list[Type]) -> list[Atom]:
     counts, solve = eqn.params["const_lengths"], eqn.params["jaxprs"].solve
     skipped, total = counts.matvec + counts.vecmat, sum(counts)
-    given = [*inputs[skipped : skipped + counts.solve], *inputs[total:]]
-    return walk.run(solve.jaxpr, solve.consts, given)
+    operands = [*inputs[skipped : skipped + counts.solve], *inputs[total:]]
+    return walk.run(solve.jaxpr, solve.consts, operands)
 
 
 @_rule("pure_callback")

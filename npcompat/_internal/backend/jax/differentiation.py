@@ -121,9 +121,9 @@ def forward_and_pullback(
 
         def pull(residuals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
             enter_x64_scope()
-            given = iter(_exact_first([c for c in cotangents if c is not None]))
+            remaining = iter(_exact_first([c for c in cotangents if c is not None]))
             return optimized_for_cpu(op, gradients)(
-                residuals, [None if c is None else next(given) for c in cotangents]
+                residuals, [None if c is None else next(remaining) for c in cotangents]
             )
 
         pull.__name__ = f"{op.name}_pullback"

@@ -46,13 +46,13 @@ def asarray(array: Any, device: Any = None) -> Any:
     if device is not None and sharding.is_layout(device):
         return sharding.laid_out(array, device)
     is_large, is_bool = array.nbytes >= _LARGE, array.dtype == onp.bool_
-    given = _empty_for_xla(array.shape, array.dtype) if is_large or is_bool else array
+    buffer = _empty_for_xla(array.shape, array.dtype) if is_large or is_bool else array
     if is_bool:  # NumPy's True may be any byte but 0; XLA computes with the byte
-        onp.logical_and(array, True, out=given)
+        onp.logical_and(array, True, out=buffer)
     elif is_large:
-        onp.copyto(given, array)
+        onp.copyto(buffer, array)
     return _transferred(
-        given, _aval(array.shape, array.dtype), device, ZERO_COPY if is_large else COPY_DURING_CALL
+        buffer, _aval(array.shape, array.dtype), device, ZERO_COPY if is_large else COPY_DURING_CALL
     )
 
 

@@ -251,12 +251,12 @@ def run_in_pieces(
     op: Op, attrs: Attrs, payloads: Sequence[Any], sharding: Any, numpy_dtypes: int
 ) -> Any:
     """Results of an operator, the first of them laid out and never whole on one device."""
-    given = payloads
+    operands = payloads
     if not sharding.is_fully_addressable:
-        given = [onp.asarray(p) if type(p) is Array else p for p in payloads]
-    types = tuple([(p.shape, onp.dtype(p.dtype)) for p in given])
+        operands = [onp.asarray(p) if type(p) is Array else p for p in payloads]
+    types = tuple([(p.shape, onp.dtype(p.dtype)) for p in operands])
     try:
-        return block_on_cpu_mesh(_in_pieces(op, attrs, types, sharding, numpy_dtypes)(*given))
+        return block_on_cpu_mesh(_in_pieces(op, attrs, types, sharding, numpy_dtypes)(*operands))
     finally:
         exit_x64_scope()
 

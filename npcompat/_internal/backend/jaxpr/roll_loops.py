@@ -115,10 +115,10 @@ def rolled(jaxpr: Jaxpr, known: Mapping[Var, Any]) -> Callable[..., list[Any]] |
     kept = [*{v: None for v in needed if type(v) is Var and v in made}]
     first = _part(jaxpr, jaxpr.invars, before, kept, known)
     made = {v for e in after for v in e.outvars}
-    given = [
+    last_inputs = [
         *{v: None for v in [*_read(after), *jaxpr.outvars] if type(v) is Var and v not in made}
     ]
-    last = _part(jaxpr, given, after, jaxpr.outvars, known)
+    last = _part(jaxpr, last_inputs, after, jaxpr.outvars, known)
     body = jaxpr_as_fun(loop.body)
     unroll = 1 if loop.is_sequential else max(1, UNROLL_EQNS // loop.period)
     if loop.ragged:
@@ -146,7 +146,7 @@ def rolled(jaxpr: Jaxpr, known: Mapping[Var, Any]) -> Callable[..., list[Any]] |
         finals, each = jax.lax.scan(once, begin, over, length=loop.rounds, unroll=unroll)
         at.update((v, finals[i]) for v, i in loop.finals.items())
         at.update((v, each[i][t]) for v, (i, t) in loop.each.items())
-        return last(*[at[v] for v in given])
+        return last(*[at[v] for v in last_inputs])
 
     return compute
 

@@ -115,8 +115,8 @@ def _traced(
             types.append(jax.ShapeDtypeStruct(shape, kind.dtype, weak_type=kind.weak_type))
 
     def call(*arrays: Any) -> Any:
-        given = iter(arrays)
-        return function(length)(*[next(given) if hasattr(a, "shape") else a for a in operands])
+        remaining = iter(arrays)
+        return function(length)(*[next(remaining) if hasattr(a, "shape") else a for a in operands])
 
     try:
         return tracing.trace(call, types).jaxpr
@@ -455,9 +455,9 @@ def _scan(eqn: Any, axes: Sequence[Axis], interpreter: _Interpreter) -> list[Axi
     params = eqn.params
     held, carried = scan_counts(params)
     constants, carry = list(axes[:held]), list(axes[held : held + carried])
-    given = axes[held + carried :]
-    _RULES.expect(0 not in given, eqn)
-    steps = [None if axis is None else axis - 1 for axis in given]
+    scanned = axes[held + carried :]
+    _RULES.expect(0 not in scanned, eqn)
+    steps = [None if axis is None else axis - 1 for axis in scanned]
     while True:
         found = interpreter.run(params["jaxpr"].jaxpr, [*constants, *carry, *steps])
         after = [_joined(eqn, pair) for pair in zip(carry, found[:carried], strict=True)]

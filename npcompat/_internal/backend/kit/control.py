@@ -65,11 +65,11 @@ def _scan(engine: Any, equation: Equation) -> Callable[..., Any]:
 def _callback(engine: Any, equation: Equation) -> Callable[..., Any]:
     """A function of the host's, which is given copies of its operands."""
     function = equation.attrs["function"]
-    given = [a.type.dtype for a in equation.inputs]
+    operand_dtypes = [a.type.dtype for a in equation.inputs]
     types = [v.type for v in equation.outputs]
 
     def compute(*x: Any) -> Any:
-        found = function(*[engine.to_host(a, d) for a, d in zip(x, given, strict=True)])
+        found = function(*[engine.to_host(a, d) for a, d in zip(x, operand_dtypes, strict=True)])
         found = found if isinstance(found, list | tuple) else [found]
         return [
             engine.from_host(onp.asarray(f, t.dtype).reshape(t.shape), None)

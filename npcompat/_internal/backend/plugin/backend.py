@@ -341,7 +341,7 @@ class Plugin:
         """A program of XLA's as a function of payloads of this backend: counted and audited."""
 
         def compute(payloads: Sequence[Any]) -> Sequence[Any]:
-            given = [
+            operands = [
                 placement.scalar(p)
                 if type(p) in _NUMBERS
                 else placement.asarray(
@@ -350,7 +350,7 @@ class Plugin:
                 for p in payloads
             ]
             try:
-                outs = program(*given)
+                outs = program(*operands)
             finally:
                 xla.exit_x64_scope()
             return [self.asarray(onp.asarray(o)) for o in ((outs,) if single else outs)]
@@ -412,18 +412,18 @@ class _Calls:
             found = self.found(payloads)
         program, types, casts, device = found
         if casts is None:  # all are arrays of the engine
-            given = [p.data for p in payloads]
+            operands = [p.data for p in payloads]
         elif casts is _ACROSS:
             made = program(*payloads)
             return made[0] if self.op.outputs == 1 else tuple(made)
         else:
-            given = [
+            operands = [
                 p.data if type(p) is EngineArray else backend._data(p, casts.get(i), device)
                 for i, p in enumerate(payloads)
             ]
         if self.donate:
-            self._free(payloads, given)
-        outs = program(*given)
+            self._free(payloads, operands)
+        outs = program(*operands)
         if len(types) == 1:
             shape, dtype = types[0]
             return EngineArray(outs[0], shape, dtype, backend)

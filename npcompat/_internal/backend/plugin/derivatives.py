@@ -99,8 +99,8 @@ class Recorded:
         outs = backend.across(op, self._attrs)(*payloads)
 
         def pull(arrays: Any, cotangents: Sequence[Any]) -> Sequence[Any]:
-            given = tuple([c is not None for c in cotangents])
-            gradient = xla.pullback_op(op, self._attrs, self._mask, given)
+            present = tuple([c is not None for c in cotangents])
+            gradient = xla.pullback_op(op, self._attrs, self._mask, present)
             program = xla.forward(gradient, ())
             name, single = f"{op.name}_pullback", gradient.outputs == 1
             rest = [c for c in cotangents if c is not None]
@@ -138,8 +138,8 @@ class _Program:
 
     def __call__(self, payloads: Sequence[Any]) -> Any:
         backend = self.backend
-        given = [backend._data(p, None, self.device) for p in payloads]
-        made = self.program(*given)
+        operands = [backend._data(p, None, self.device) for p in payloads]
+        made = self.program(*operands)
         count = self.op.outputs
         outs = [
             EngineArray(o, t.shape, t.dtype, backend)
@@ -152,10 +152,10 @@ class _Program:
     def pull(self, residuals: Sequence[Any], cotangents: Sequence[Any]) -> Sequence[Any]:
         """Gradients of the inputs asked for, from those of the outputs (None: zero)."""
         backend, present = self.backend, tuple([c is not None for c in cotangents])
-        given = [c for c in cotangents if c is not None]
-        program, types = self._pullback(present, given)
+        nonzero = [c for c in cotangents if c is not None]
+        program, types = self._pullback(present, nonzero)
         kept = [backend._data(r, None, self.device) if _is_payload(r) else r for r in residuals]
-        found = program(*kept, *[backend._data(c, None, self.device) for c in given])
+        found = program(*kept, *[backend._data(c, None, self.device) for c in nonzero])
         return [
             EngineArray(g, t.shape, t.dtype, backend) for g, t in zip(found, types, strict=True)
         ]

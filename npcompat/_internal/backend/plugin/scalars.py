@@ -50,13 +50,13 @@ def hoisted(program: Program, numbers: Sequence[int]) -> tuple[Program, dict[int
     renamed: dict[Atom, Atom] = {}
     dropped: set[Equation] = set()
     for i in numbers:
-        given = program.inputs[i]
-        uses = [e for e in program.equations if given in e.inputs]
+        scalar = program.inputs[i]
+        uses = [e for e in program.equations if scalar in e.inputs]
         wanted = {e.outputs[0].type.dtype for e in uses if e.name == "convert"}
-        if given in program.outputs or len(wanted) != 1 or {e.name for e in uses} != {"convert"}:
+        if scalar in program.outputs or len(wanted) != 1 or {e.name for e in uses} != {"convert"}:
             continue
         (dtype,) = wanted
-        if dtype.kind in "iu" and given.type.dtype.kind in "fc":
+        if dtype.kind in "iu" and scalar.type.dtype.kind in "fc":
             continue  # floats beyond the integers are cast in a way of their own
         inputs[i], casts[i] = Variable(Type((), dtype)), dtype
         renamed.update({e.outputs[0]: inputs[i] for e in uses})

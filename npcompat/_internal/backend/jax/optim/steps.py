@@ -60,11 +60,11 @@ def _updated(
     transformation = RULES[rule]({**hyper, "mark": bucket.mark}, bucket.lr.astype(dtype), wd)
     leaves, structure = jax.tree.flatten(transformation.init(weights[0]))
     # optax has one tree for each kind of memory: a leaf for one weight, a list for several
-    given = zip(*states, strict=True)
+    remaining = zip(*states, strict=True)
     before = jax.tree.unflatten(
         structure,
         [
-            bucket.count.astype(leaf.dtype) if _is_count(leaf) else list(next(given))
+            bucket.count.astype(leaf.dtype) if _is_count(leaf) else list(next(remaining))
             for leaf in leaves
         ],
     )

@@ -7,6 +7,7 @@ one operator, whose attribute `ufunc` names the function.
 
 import inspect
 import math
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, cast
 
@@ -679,8 +680,11 @@ def document(op: Op, only_on_host: bool = False) -> Callable[[Callable[P, R_co]]
 
     def complete(function: Callable[P, R_co]) -> ufunc[P, R_co]:
         returns = "The result." if op.outputs == 1 else "One array for each output."
-        head, _, rest = (function.__doc__ or "").partition("\n\n")
-        shared = SHARED_PARAMETERS.format(inputs=", ".join(op.inputs), returns=returns)
+        # Python 3.13 compiles docstrings without their indentation
+        head, _, rest = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
+        shared = textwrap.dedent(SHARED_PARAMETERS).format(
+            inputs=", ".join(op.inputs), returns=returns
+        )
         function.__doc__ = f"{head}\n{shared}\n{rest}"
         return instance(op, only_on_host)(function)
 

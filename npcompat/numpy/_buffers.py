@@ -23,8 +23,8 @@ def strided(x: Any, wanted: onp.ndarray[Any, Any], writeable: bool = True) -> An
         and onp.lib.array_utils.byte_bounds(wanted)[1] <= high
     ):
         raise ValueError(
-            f"as_strided: shape {wanted.shape} with strides {wanted.strides} reaches outside of "
-            "the array's memory"
+            f"as_strided: shape {wanted.shape} with strides {wanted.strides} would access "
+            "memory out of bounds of the array's"
         )
     size = memory.dtype.itemsize
     if not memory.flags.c_contiguous:

@@ -345,8 +345,12 @@ def eigvalsh(a: ArrayLike, UPLO: str = "L") -> "ndarray":
     return apply(_eigvalsh, (stacked(a, True),), (_triangle(UPLO),))
 
 
+_COMPLEX_EIGENVALUES = onp.lib.NumpyVersion(onp.__version__) >= "2.5.0"
+"""True if the installed NumPy returns complex eigenvalues even if all are real."""
+
+
 def _maybe_real(a: Any, *found: Any) -> tuple[Any, ...]:
-    """Convert complex results to real if NumPy does: a real matrix has only real eigenvalues."""
+    """Convert complex results to real if a real matrix has only real eigenvalues."""
     if (
         a.dtype.kind == "c"
         or modes.current().trace is not None
@@ -359,9 +363,9 @@ def _maybe_real(a: Any, *found: Any) -> tuple[Any, ...]:
 def eig(a: ArrayLike) -> EigResult:
     """Compute the eigenvalues and eigenvectors of a square matrix.
 
-    They are real if the matrix is real and all eigenvalues are. In a compiled function, where
-    values are not known, they are always complex. Eigenvectors have derivatives where no two
-    eigenvalues are equal.
+    They are complex. With NumPy before 2.5 they are real, as NumPy's, if the matrix is real and all
+    eigenvalues are, but not in a compiled function, where values are not known. Eigenvectors have
+    derivatives where no two eigenvalues are equal.
 
     Raises
     ------
@@ -370,13 +374,15 @@ def eig(a: ArrayLike) -> EigResult:
 
     Examples
     --------
-    >>> np.linalg.eig(np.array([[2.0, 0.0], [0.0, 3.0]])).eigenvalues
-    array([2., 3.])
+    >>> np.linalg.eig(np.array([[0.0, 1.0], [-1.0, 0.0]])).eigenvalues
+    array([0.+1.j, 0.-1.j])
     """
     a = stacked(a, True)
     values, vectors, failed = apply(_eig, (a,))
     flagged(failed, LinAlgError, "Array must not contain infs or NaNs")
-    return EigResult(*_maybe_real(a, values, vectors))
+    if not _COMPLEX_EIGENVALUES:
+        values, vectors = _maybe_real(a, values, vectors)
+    return EigResult(values, vectors)
 
 
 def eigvals(a: ArrayLike) -> "ndarray":
@@ -387,13 +393,19 @@ def eigvals(a: ArrayLike) -> "ndarray":
     >>> np.linalg.eigvals(np.array([[0.0, 1.0], [-1.0, 0.0]])).dtype
     dtype('complex64')
     """
+    return eigenvalues(a, _COMPLEX_EIGENVALUES)
+
+
+def eigenvalues(a: ArrayLike, always_complex: bool) -> "ndarray":
+    """Compute the eigenvalues of a square matrix; real where they can be, unless told otherwise."""
     a = stacked(a, True)
     values, failed = apply(_eigvals, (a,))
     flagged(failed, LinAlgError, "Array must not contain infs or NaNs")
-    return _maybe_real(a, values)[0]
+    found: ndarray = values if always_complex else _maybe_real(a, values)[0]
+    return found
 
 
 __all__ = [
-    "EigResult", "EighResult", "QRResult", "SVDResult", "cholesky", "eig", "eigh", "eigvals",
+    "EigResult", "EighResult", "QRResult", "SVDResult", "cholesky", "eig", "eigenvalues", "eigh", "eigvals",
     "eigvalsh", "linear_types", "qr", "real_dtype", "stacked", "svd", "svdvals", "working_dtype",
 ]  # fmt: skip

@@ -1,7 +1,9 @@
 """Conversion of arguments and results for NumPy functions that run on the host."""
 
+import contextlib
 import functools
 import types
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -71,10 +73,35 @@ def on_host(function: Callable[..., Any]) -> Callable[..., Any]:
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, onp.ufunc, type(onp.concatenate))
 
 
+def attribute_on_host(module: Any, name: str) -> Any:
+    """Return a public name of a NumPy module; functions are wrapped with `on_host`."""
+    found = getattr(module, name)
+    return on_host(found) if isinstance(found, _FUNCTIONS) else found
+
+
 def functions_on_host(module: Any) -> dict[str, Any]:
     """Wrap all public functions of a NumPy module with `on_host`."""
     found = {name: getattr(module, name) for name in module.__all__}
     return {name: on_host(f) for name, f in found.items() if isinstance(f, _FUNCTIONS)}
 
 
-__all__ = ["as_numpys", "by_numpy", "functions_on_host", "given_back", "on_host"]
+def current_attributes_on_host(module: Any) -> dict[str, Any]:
+    """Return the public names of a NumPy module that it can give without a DeprecationWarning."""
+    found = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)
+        for name in module.__all__:
+            with contextlib.suppress(DeprecationWarning):
+                found[name] = attribute_on_host(module, name)
+    return found
+
+
+__all__ = [
+    "as_numpys",
+    "attribute_on_host",
+    "by_numpy",
+    "current_attributes_on_host",
+    "functions_on_host",
+    "given_back",
+    "on_host",
+]

@@ -450,10 +450,16 @@ class Array(Selection, Reductions, Gradients, Operators, Protocols, Memory, Flue
     # --- sorting and rounding
 
     def sort(
-        self, axis: int = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None
+        self,
+        axis: int = -1,
+        kind: Any = None,
+        order: Any = None,
+        *,
+        stable: bool | None = None,
+        descending: bool | None = None,
     ) -> None:
         """Sort in place along an axis."""
-        self[...] = _sorting.sort(self, axis, kind, order, stable=stable)
+        self[...] = _sorting.sort(self, axis, kind, order, stable=stable, descending=descending)
 
     def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> "ndarray":
         """Clip the values to an interval."""

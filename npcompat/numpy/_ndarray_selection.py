@@ -67,9 +67,10 @@ class Selection:
         order: Any = None,
         *,
         stable: bool | None = None,
+        descending: bool | None = None,
     ) -> "ndarray":
         """Return the indices that sort along an axis."""
-        return _sorting.argsort(self, axis, kind, order, stable=stable)
+        return _sorting.argsort(self, axis, kind, order, stable=stable, descending=descending)
 
     def searchsorted(self: Any, v: ArrayLike, side: str = "left", sorter: Any = None) -> "ndarray":
         """Find the indices at which inserted values keep the array sorted."""

@@ -15,11 +15,11 @@ from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.apply import apply
-from npcompat.numpy import linalg
 from npcompat.numpy._calculus import convolve
 from npcompat.numpy._checks import shaping
 from npcompat.numpy._complex_parts import decided
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._decompositions import eigenvalues
 from npcompat.numpy._diagonals import diag
 from npcompat.numpy._filled import ones, zeros
 from npcompat.numpy._joining import concatenate
@@ -71,7 +71,7 @@ def poly(seq_of_zeros: ArrayLike) -> "ndarray":
     """
     found = atleast_1d(seq_of_zeros)
     if found.ndim == 2 and found.shape[0] == found.shape[1] != 0:
-        found = linalg.eigvals(found)
+        found = eigenvalues(found, always_complex=False)
     elif found.ndim != 1:
         raise ValueError("input must be 1d or non-empty square 2d array.")
     elif found.dtype.char not in "fdFD":
@@ -114,7 +114,7 @@ def roots(p: ArrayLike) -> "ndarray":
     degree = c.shape[0] - 1
     if degree:
         shifted = diag(ones(degree - 1, c.dtype), -1)[1:]
-        found = linalg.eigvals(concatenate([(-c[1:] / c[0])[None], shifted]))
+        found = eigenvalues(concatenate([(-c[1:] / c[0])[None], shifted]), always_complex=False)
     else:
         found = none
     return concatenate([found, zeros(at_zero, found.dtype)])

@@ -37,10 +37,15 @@ def _as_positions(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resoluti
 
 @operator("_npi_sort", order="K", pattern="opaque")
 def _sort(xp: Any, a: Any, *, axis: int | None = -1, descending: bool = False) -> Any:
-    """Sort along an axis, or the raveled array: ascending with NaN last, or the reverse."""
+    """Sort along an axis, or the raveled array, ascending or descending; NaN comes last."""
     a, axis = (xp.ravel(a), 0) if axis is None else (a, axis)
-    y = xp.sort(a, axis=axis)
-    return xp.flip(y, axis) if descending else y
+    if not descending:
+        return xp.sort(a, axis=axis)
+    if dtypes.is_inexact(a.dtype):  # NaN stays last
+        return -xp.sort(-a, axis=axis)
+    if a.dtype.kind in "mM":  # NaT, the smallest integer, becomes last
+        return xp.flip(xp.sort(a.view("int64"), axis=axis), axis).view(a.dtype)
+    return xp.flip(xp.sort(a, axis=axis), axis)
 
 
 @operator("_npi_argsort", rule=_as_positions, differentiable=False)
@@ -49,10 +54,15 @@ def _argsort(xp: Any, a: Any, *, axis: int | None = -1, descending: bool = False
     a, axis = (xp.ravel(a), 0) if axis is None else (a, axis)
     if not descending:
         return xp.argsort(a, axis=axis, stable=True)
+    if dtypes.is_inexact(a.dtype):
+        return xp.argsort(-a, axis=axis, stable=True)
+    a = a.view("int64") if a.dtype.kind in "mM" else a
     return a.shape[axis] - 1 - xp.flip(xp.argsort(xp.flip(a, axis), axis=axis, stable=True), axis)
 
 
-def _by_fields(function: Any, a: Any, *args: Any, order: Any, descending: bool = False) -> Any:
+def _by_fields(
+    function: Any, a: Any, *args: Any, order: Any, descending: bool | None = False
+) -> Any:
     """Call a NumPy function on a record array, ordered by some fields."""
     if descending:
         raise ValueError(
@@ -62,9 +72,14 @@ def _by_fields(function: Any, a: Any, *args: Any, order: Any, descending: bool =
     return array_like.array_of(function(handles.to_host(asarray(a)), *args, order=order))
 
 
-def _check_sort(kind: Any, stable: Any) -> None:
-    """Check `kind` and `stable`; every algorithm here is stable."""
+def _check_sort(kind: Any, stable: Any, descending: Any) -> None:
+    """Check `kind` and the keywords in its place; every algorithm here is stable."""
     if kind is not None:
+        if descending:
+            raise ValueError(
+                f"kind={kind!r} and descending=True can't be given together; leave out `kind`, "
+                "since every sort is stable"
+            )
         onp.sort(_NOTHING, kind=kind, stable=stable)  # raise NumPy's error for an unknown kind
 
 
@@ -76,9 +91,9 @@ def sort(
     order: Any = None,
     *,
     stable: bool | None = None,
-    descending: bool = False,
+    descending: bool | None = False,
 ) -> "ndarray":
-    """Sort along an axis; NaN comes last, or first in descending order.
+    """Sort along an axis, ascending or descending; NaN comes last.
 
     Parameters
     ----------
@@ -93,7 +108,7 @@ def sort(
     stable : bool, optional
         Without effect on the result: equal elements always keep their order.
     descending : bool
-        If True, the largest comes first. (Not in NumPy, but in the array API standard.)
+        If True, the largest comes first. (Not in NumPy before 2.5.)
 
     Examples
     --------
@@ -103,7 +118,7 @@ def sort(
     >>> np.sort([1, 3, 2], descending=True)
     array([3, 2, 1])
     """
-    _check_sort(kind, stable)
+    _check_sort(kind, stable, descending)
     if order is not None:
         return _by_fields(onp.sort, a, axis, order=order, descending=descending)
     a = asanyarray(a)
@@ -119,7 +134,7 @@ def argsort(
     order: Any = None,
     *,
     stable: bool | None = None,
-    descending: bool = False,
+    descending: bool | None = False,
 ) -> "ndarray":
     """Return the indices that sort along an axis; the arguments are those of `sort`.
 
@@ -130,7 +145,7 @@ def argsort(
     >>> np.argsort([1, 2, 2], descending=True)
     array([1, 2, 0])
     """
-    _check_sort(kind, stable)
+    _check_sort(kind, stable, descending)
     if order is not None:
         return _by_fields(onp.argsort, a, axis, order=order, descending=descending)
     a = asanyarray(a)

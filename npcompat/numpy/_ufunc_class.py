@@ -5,6 +5,7 @@ that function (`npcompat.numpy._unbound`). `document` makes a ufunc of a functio
 """
 
 import inspect
+import textwrap
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, cast
 
@@ -439,8 +440,11 @@ def document(op: Op, only_on_host: bool = False) -> Callable[[Callable[P, R_co]]
 
     def complete(function: Callable[P, R_co]) -> ufunc[P, R_co]:
         returns = "The result." if op.outputs == 1 else "One array for each output."
-        head, _, rest = (function.__doc__ or "").partition("\n\n")
-        shared = SHARED_PARAMETERS.format(inputs=", ".join(op.inputs), returns=returns)
+        # Python 3.13 compiles docstrings without their indentation
+        head, _, rest = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
+        shared = textwrap.dedent(SHARED_PARAMETERS).format(
+            inputs=", ".join(op.inputs), returns=returns
+        )
         function.__doc__ = f"{head}\n{shared}\n{rest}"
         return instance(op, only_on_host)(function)
 

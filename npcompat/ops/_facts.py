@@ -118,8 +118,16 @@ def differences(op: Op) -> list[str]:
     if face is None or not _numpys(face[0]):
         return []
     added = added_arguments(face[0], face[1])
-    said = [f"Also takes {', '.join(f'`{p}`' for p in added)}."] if added else []
+    named = ", ".join(
+        f"`{p}`" + (f" (NumPy from {_IN_NUMPY_FROM[p]} on)" if p in _IN_NUMPY_FROM else "")
+        for p in added
+    )
+    said = [f"Also takes {named}."] if added else []
     return said + [text for names, text in _listed()[1] if face[0].rsplit(".", 1)[-1] in names]
+
+
+_IN_NUMPY_FROM = {"check_bounds": "2.5", "descending": "2.5"}
+"""Arguments that the oldest supported NumPy lacks, so that pages are those of every version."""
 
 
 def added_arguments(name: str, function: Callable[..., Any]) -> list[str]:
@@ -135,7 +143,8 @@ def added_arguments(name: str, function: Callable[..., Any]) -> list[str]:
     return [
         p.name
         for i, p in enumerate(mine)
-        if p.name not in theirs and (i >= places or p.kind is p.KEYWORD_ONLY)
+        if (p.name not in theirs or p.name in _IN_NUMPY_FROM)
+        and (i >= places or p.kind is p.KEYWORD_ONLY)
     ]
 
 

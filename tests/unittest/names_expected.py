@@ -1,5 +1,7 @@
 """The signatures of NumPy that differ, by reason; see test_names.py."""
 
+import numpy as onp
+
 SIGNATURES = {
     "the default of `dtype` is Python's float, which means the default float": """
         numpy.random.Generator.random numpy.random.Generator.standard_exponential numpy.random.Generator.standard_gamma
@@ -16,3 +18,12 @@ SIGNATURES = {
         numpy.array
     """,
 }
+if onp.lib.NumpyVersion(onp.__version__) >= "2.5.0":
+    SIGNATURES |= {
+        "NumPy shows that `descending` was left out, which means False": """
+            numpy.argsort numpy.sort
+        """,
+        "NumPy shows None as the default of `dtype`, which is float, and has lost the one of `sep`": """
+            numpy.fromstring
+        """,
+    }

@@ -197,3 +197,51 @@ def test_a_program_in_a_folder_named_jax_is_the_users(tmp_path):
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
     )
     assert ran.stdout.strip() == repr({str(program)})
+
+
+@pytest.mark.parametrize("isolated", [True, False])
+def test_the_c_part_refuses_subinterpreters_in_words(isolated):
+    from npcompat._internal.native import fast_path
+
+    if fast_path.native is None:
+        pytest.skip("the C part is not built")
+    # NumPy refuses, too: its error would come first if the package were imported
+    inside = f"""
+import importlib.machinery, importlib.util
+loader = importlib.machinery.ExtensionFileLoader(
+    {fast_path.native.__name__!r}, {fast_path.native.__file__!r}
+)
+try:
+    loader.exec_module(
+        importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    )
+except ImportError as error:
+    print("refused:", error, flush=True)
+else:
+    print("imported", flush=True)
+"""
+    program = f"""
+import sys
+from npcompat import np
+from npcompat._internal.native import _native
+if sys.version_info >= (3, 13):
+    import _interpreters
+    made = _interpreters.create({"isolated" if isolated else "legacy"!r})
+else:
+    import _xxsubinterpreters as _interpreters
+    made = _interpreters.create(isolated={isolated})
+_interpreters.run_string(made, {inside!r})
+_interpreters.destroy(made)
+assert (np.ones(3) + 1).tolist() == [2, 2, 2]
+"""
+    found = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=Path(__file__).parents[2],
+    )
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.startswith("refused: ")
+    assert "interpreter" in found.stdout

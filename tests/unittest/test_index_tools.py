@@ -491,6 +491,42 @@ def test_descending_order(backend):
     assert np.sort(np.array([], dtype="int8"), descending=True).dtype == "int8"
     with pytest.raises(ValueError, match="descending=True and order="):
         np.sort(onp.zeros(2, [("x", int)]), order="x", descending=True)
+    with pytest.raises(ValueError, match="kind='stable' and descending=True"):
+        np.sort(a, kind="stable", descending=True)
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype", "order"),
+    [
+        ([3, NAN, 1, -0.0, 2, NAN, 0.0], "float32", [0, 4, 2, 3, 6, 1, 5]),
+        ([3, NAN, 1, -0.0, 2, NAN, 0.0], "float16", [0, 4, 2, 3, 6, 1, 5]),
+        ([1, complex(2, NAN), 1 + 2j, complex(NAN, 1), 2], "complex64", [4, 2, 0, 1, 3]),
+        ([1, 3, 2, 3], "int8", [1, 3, 2, 0]),
+        ([1, 3, 2, 3], "uint16", [1, 3, 2, 0]),
+        ([False, True, False], "bool", [1, 0, 2]),
+    ],
+)
+def test_nan_comes_last_in_descending_order_and_ties_keep_theirs(backend, values, dtype, order):
+    a, onps = np.array(values, dtype), onp.array(values, dtype)
+    compiled = npx.jit(lambda a: np.sort(a, descending=True))(a)
+    in_place = a.copy()
+    in_place.sort(descending=True)
+    for found in (np.sort(a, descending=True), compiled, in_place):
+        onp.testing.assert_array_equal(found.asnumpy(), onps[order], strict=True)
+    assert np.argsort(a, descending=True).tolist() == order
+    assert a.argsort(descending=True).tolist() == order
+    if onp.lib.NumpyVersion(onp.__version__) >= "2.5.0":
+        assert onp.argsort(onps, descending=True, stable=True).tolist() == order
+
+
+def test_not_a_time_comes_last_in_descending_order():
+    a = onp.array(["NaT", "2020-01-01", "2021-01-01", "NaT"], "M8[D]")
+    assert onp.isnat(np.sort(a, descending=True)).tolist() == [False, False, True, True]
+    assert np.argsort(a, descending=True).tolist() == [2, 1, 0, 3]
+    assert np.sort(a - a[1], descending=True)[0] == onp.timedelta64(366, "D")
 
 
 def test_what_an_iterator_yields_outlives_it(backend):

@@ -2,6 +2,8 @@
 aliasing or not.
 """
 
+import gc
+
 import jax
 import numpy as onp
 import pytest
@@ -397,6 +399,26 @@ def test_a_program_keeps_no_buffer_that_it_replaced():
     for _ in range(20):
         f(x)
     assert len(jax.live_arrays()) == before
+
+
+def test_captured_arrays_end_with_the_functions_that_capture_them():
+    def alive():
+        gc.collect()
+        return sum([a.shape == (54321,) for a in jax.live_arrays()])
+
+    def used():
+        w = np.ones(54321)
+        f = npx.jit(lambda x: (w * x).sum())
+        g = npx.jit(lambda x: w.sum() * x)
+        w.attach_grad()
+        with autograd.record():
+            loss = f(np.ones(54321)) + g(2)
+        loss.backward()
+        assert w.grad[0] == 3
+        return alive()
+
+    assert used() > 0
+    assert alive() == 0
 
 
 @pytest.mark.usefixtures("path")

@@ -52,3 +52,13 @@ def test_modes_of_qr_in_old_programs_are_taken_with_a_warning(mode):
 
 def test_the_shape_of_fractions_without_elements_is_kept():
     agrees(lambda np, a: np.linalg.pinv(a, rtol=onp.zeros((0, 2))), onp.zeros((0, 2, 3, 3)))
+
+
+@pytest.mark.parametrize("matrix", [[[2.0, 1.0], [1.0, 2.0]], [[0.0, 1.0], [-1.0, 0.0]]])
+def test_eigenvalues_are_complex_where_those_of_the_installed_numpy_are(backend, matrix):
+    with npx.np_default_dtype():
+        theirs, ours = onp.linalg.eig(onp.array(matrix)), np.linalg.eig(np.array(matrix))
+        assert [f.dtype for f in ours] == [f.dtype for f in theirs]
+        assert np.linalg.eigvals(np.array(matrix)).dtype == onp.linalg.eigvals(matrix).dtype
+        assert np.roots([1.0, -3.0, 2.0]).dtype == onp.roots([1.0, -3.0, 2.0]).dtype
+        assert np.poly(np.array(matrix)).dtype == onp.poly(onp.array(matrix)).dtype

@@ -224,6 +224,7 @@ ON_A_MESH = """
         for f, data in cases.items():
             expected = f(onp, *data)
             with npx.np_default_dtype(), mesh("data"):
+                gc.collect()
                 given = [np.array(d) for d in data]
                 eager = f(np, *given)
                 largest = max(jax.live_arrays(), key=lambda a: a.size)
@@ -242,4 +243,4 @@ def test_arrays_on_a_mesh(name):
 
 
 def test_programs_of_numpy_run_on_a_mesh():
-    run_on_devices(8, "import jax\nmesh = npx.Mesh(data=-1)\n" + PROGRAMS, ON_A_MESH)
+    run_on_devices(8, "import gc, jax\nmesh = npx.Mesh(data=-1)\n" + PROGRAMS, ON_A_MESH)

@@ -6,6 +6,7 @@ may be added.
 
 import importlib
 import inspect
+import warnings
 
 import numpy as onp
 import pytest
@@ -20,7 +21,12 @@ def public(space):
     """
     if hasattr(space, "__all__"):
         return space.__all__
-    return [name for name in dir(space) if space is onp.ndarray or not name.startswith("_")]
+    for_python = space is onp.ndarray
+    return [
+        name
+        for name in dir(space)
+        if not name.startswith("_") or (for_python and name.startswith("__"))
+    ]
 
 
 def at(root, path):
@@ -42,10 +48,12 @@ CLASSES = (
 )  # fmt: skip
 for _name in ("typing", "testing", "rec", "char", "strings", "ctypeslib"):
     importlib.import_module(f"numpy.{_name}")
-SPACES = {
-    f"numpy.{name}".strip("."): (at(onp, name), at(np, name), public(at(onp, name)))
-    for name in (*MODULES, *CLASSES)
-}
+with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+    SPACES = {
+        f"numpy.{name}".strip("."): (at(onp, name), at(np, name), public(at(onp, name)))
+        for name in (*MODULES, *CLASSES)
+    }
+pytestmark = pytest.mark.filterwarnings("ignore:The chararray class is deprecated")
 
 
 def lacking(space):

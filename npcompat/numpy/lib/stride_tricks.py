@@ -21,6 +21,8 @@ def as_strided(
     strides: Sequence[int] | None = None,
     subok: bool = False,
     writeable: bool = True,
+    *,
+    check_bounds: bool | None = None,
 ) -> "ndarray":
     """Return a view of the array's memory with any shape and strides.
 
@@ -36,12 +38,14 @@ def as_strided(
         If True, a view of an instance of a subclass of `ndarray` is one, too.
     writeable : bool
         If True, the view can be written; on XLA never where elements overlap.
+    check_bounds : bool, optional
+        NumPy checks the bounds if it is True; here they are checked in any case.
 
     Raises
     ------
     ValueError
         If the view would look outside of the memory of the array that owns it (NumPy does not
-        notice).
+        notice, unless `check_bounds` is True).
     NotImplementedError
         If that array is not laid out in C order, or of another dtype.
 

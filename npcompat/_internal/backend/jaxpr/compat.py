@@ -74,6 +74,15 @@ def scan_counts(params: Mapping[str, Any]) -> tuple[int, int]:
     return len(list(constants)), len(list(carried))
 
 
+def without_constants(closed: ClosedJaxpr) -> Jaxpr:
+    """Return the equations of a closed jaxpr, apart from the values of its constants.
+
+    In JAX 0.11 `closed.jaxpr` is `closed` itself: whoever keeps it keeps the constants alive.
+    """
+    detach: Any = getattr(closed, "with_consts", None)
+    return closed.jaxpr if detach is None else detach(())
+
+
 __all__ = [
     "TESTED",
     "ArrayImpl",
@@ -94,4 +103,5 @@ __all__ = [
     "jaxpr_as_fun",
     "private",
     "scan_counts",
+    "without_constants",
 ]

@@ -76,6 +76,7 @@ class _Rewriter:
         self.on_cpu = on_cpu
         # by id, so that calls which share a jaxpr share the rewritten one
         self.seen: dict[int, tuple[Jaxpr, Jaxpr]] = {}
+        self.closed: dict[int, tuple[ClosedJaxpr, ClosedJaxpr]] = {}
 
     def equations(self, jaxpr: Jaxpr) -> Jaxpr:
         if id(jaxpr) not in self.seen:
@@ -125,8 +126,12 @@ class _Rewriter:
 
     def _within(self, parameter: Any) -> Any:
         if isinstance(parameter, ClosedJaxpr):
-            found = self.equations(parameter.jaxpr)
-            return parameter if found is parameter.jaxpr else parameter.replace(jaxpr=found)
+            if id(parameter) not in self.closed:
+                jaxpr = parameter.jaxpr
+                found = self.equations(jaxpr)
+                closed = parameter if found is jaxpr else parameter.replace(jaxpr=found)
+                self.closed[id(parameter)] = parameter, closed
+            return self.closed[id(parameter)][1]
         if isinstance(parameter, tuple):
             return tuple([self._within(p) for p in parameter])
         return parameter

@@ -19,6 +19,7 @@ from npcompat._internal.backend.jaxpr.compat import (
     convert_constvars_jaxpr,
     convert_element_type,
     jaxpr_as_fun,
+    without_constants,
 )
 from npcompat._internal.backend.jaxpr.primitives import CALLS, called
 from npcompat._internal.backend.jaxpr.roll_loops import rolled
@@ -158,7 +159,7 @@ def program_function(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[..
     found = [position.get(id(c)) for c in jaxpr.consts]
     places = [(i, c if i is None else None) for i, c in zip(found, jaxpr.consts, strict=True)]
     known = _known(jaxpr, [i is None for i in found])
-    equations = _without_unused(_with_equal_constants(jaxpr.jaxpr, known))
+    equations = _without_unused(_with_equal_constants(without_constants(jaxpr), known))
     compact, numbers = _with_loops(convert_constvars_jaxpr(equations), known)
     call = _as_call(compact)
 

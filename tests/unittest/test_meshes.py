@@ -141,6 +141,27 @@ ARRAYS = {
         fails(lambda: npx.Mesh(mesh.jax, data=8), "has axes already", TypeError)
         fails(lambda: np.ones(3, device=3), "expected a Device, a name", TypeError)
     """,
+    "new arrays like another lie as it does": """
+        a = npx.shard(np.ones((16, 3)), mesh, "data")
+        for like in (np.zeros_like, np.ones_like, np.empty_like, lambda a, **k: np.full_like(a, 2, **k)):
+            assert like(a).device == mesh("data") and like(a.T).device == mesh(None, "data")
+            assert like(a, shape=(5, 3)).device == mesh()
+            assert like(a, device=npx.cpu(2)).device == npx.cpu(2)
+            assert like(np.ones(3).to_device(npx.cpu(1))).device == npx.cpu(1)
+            assert like(np.ones(3)).device == npx.cpu(0)
+            with mesh("data"):
+                assert like(onp.ones(16)).device == mesh("data")
+    """,
+    "a large array of one value is made in pieces": """
+        import resource
+        def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        with mesh("data"):
+            np.ones(2**22 + 8)
+            before = peak()
+            made = np.full((2**23, 2), 3)
+        assert peak() - before < made.nbytes * 1.5, (before, peak())
+        assert made.device == mesh("data") and made.dtype == onp.int64 and (made[5] == 3).all()
+    """,
     "new arrays lie where the context says, draws in pieces": """
         with npx.backend("jax"):
             np.random.seed(3)

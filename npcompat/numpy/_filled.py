@@ -13,6 +13,7 @@ from npcompat._internal.core.op import Attrs, Op, as_attr, as_shape, from_attr, 
 from npcompat._internal.dispatch import array_like, late_bound
 from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat._internal.dispatch.array_like import as_value
+from npcompat._internal.dispatch.devices import place_like
 from npcompat._internal.dispatch.memory_layout import in_c_order
 from npcompat._internal.dispatch.subclasses import inherit
 from npcompat._internal.dispatch.traced_number import TracedNumber
@@ -256,6 +257,8 @@ def full(
 
 
 def _like(make: Any, a: Any, dtype: Any, order: Any, subok: bool, shape: Any, device: Any) -> Any:
+    if device is None and isinstance(a, Handle):
+        device = place_like(a)
     if (
         type(a) is late_bound.ndarray
         and a._view is None
@@ -362,6 +365,8 @@ def full_like(
     array([7., 7.])
     """
     a = asanyarray(a)
+    if device is None and ctx is None:
+        device = place_like(a)
     made = full(
         a.shape if shape is None else shape,
         fill_value,

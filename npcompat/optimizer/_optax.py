@@ -206,12 +206,17 @@ class Optax(Optimizer):
         self._follow(full)
 
     def _follow(self, weights: Sequence[Any]) -> None:
-        """Lay the state out as the parameters that its paths name."""
-        by_name = dict(zip(self._names(), weights, strict=True))
-        for path, array in (self._state or {}).items() if sharding.several[0] else ():
-            mine = next((w for name, w in by_name.items() if f"'{name}'" in path), None)
-            if mine is not None and mine.shape == array.shape:
-                follow(array, handles.wrap(value_outside(mine)))
+        """Lay the state out as the parameters that its paths name; what is of no parameter, such
+        as counts of steps, gets a copy on each of their devices.
+        """
+        if not sharding.several[0]:
+            return
+        found = {n: value_outside(w) for n, w in zip(self._names(), weights, strict=True)}
+        cut = (v for v in found.values() if sharding.spread(v.payload) is not None)
+        other = next(cut, next(iter(found.values())))
+        for path, array in (self._state or {}).items():
+            mine = next((v for name, v in found.items() if f"'{name}'" in path), other)
+            follow(array, handles.wrap(mine))
 
     def _shared_memory(self) -> dict[str, Any]:
         return {f"state{path}": array for path, array in (self._state or {}).items()}

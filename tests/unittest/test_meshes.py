@@ -1,40 +1,13 @@
 """Arrays on a mesh of several devices, in a process with eight that XLA simulates on the CPU."""
 
 import pytest
+from mesh_programs import ARRAYS as ARRAY_PROGRAMS
+from mesh_programs import NUMPY
 from several_devices import run_on_devices
 
 ARRAYS = {
     "views and writes are those of NumPy, and keep the place": """
-        def write_rows(a, xp): a[1:5] = 3
-        def write_view_of_view(a, xp): a.T[1][2:4] += 2
-        def write_reshaped(a, xp): a.reshape(-1)[5:9] = xp.arange(4)
-        def write_mask(a, xp): a[a > 3] = 0
-        def write_positions(a, xp): a[xp.array([1, 3, 15])] = 5
-        def add_in_place(a, xp): a += xp.ones(3)
-        def multiply_in_place(a, xp): a *= 2
-        def write_all(a, xp): a[...] = xp.zeros((16, 3))
-        def write_out(a, xp): xp.add(a, 1, out=a)
-        def sort_in_place(a, xp): a.sort(axis=0)
-        def swap_rows(a, xp): a[2], a[3] = a[3].copy(), a[2].copy()
-        def write_reversed(a, xp): a[:] = a[::-1].copy()
-        def write_item(a, xp): a[3, 1] = 7
-        def write_through_views(a, xp):
-            v = a[2:10]
-            v[1:3][:, 0] = 9
-            return v
-        def part(a, xp): return a[1:7, 1:]
-        def mask(a, xp): return a[a > 3]
-        def positions(a, xp): return a[[1, 5, 15], [0, 1, 2]]
-        def sort(a, xp): return xp.sort(a, axis=0)
-        def argsort(a, xp): return xp.argsort(a, axis=0)
-        def cumsum(a, xp): return xp.cumsum(a, axis=0)
-        def iterate(a, xp): return xp.array([float(row.sum()) for row in a])
-        def item(a, xp): return [a[3, 1].item(), float(a[15, 2])]
-        def product(a, xp): return a.T @ a
-        def joined(a, xp): return xp.concatenate([a, a[:8]])
-        programs = [f for name, f in list(locals().items()) if callable(f) and f.__module__ == __name__]
-        assert len(programs) >= 20
-        for f in programs:
+        for f in ARRAY_PROGRAMS:
             for spec in (("data",), ()):
                 h = onp.arange(48, dtype="float32").reshape(16, 3)[::-1] * 1.5 - 7
                 a = npx.shard(np.array(h), mesh, *spec)
@@ -141,6 +114,27 @@ ARRAYS = {
         fails(lambda: npx.Mesh(mesh.jax, data=8), "has axes already", TypeError)
         fails(lambda: np.ones(3, device=3), "expected a Device, a name", TypeError)
     """,
+    "new arrays like another lie as it does": """
+        a = npx.shard(np.ones((16, 3)), mesh, "data")
+        for like in (np.zeros_like, np.ones_like, np.empty_like, lambda a, **k: np.full_like(a, 2, **k)):
+            assert like(a).device == mesh("data") and like(a.T).device == mesh(None, "data")
+            assert like(a, shape=(5, 3)).device == mesh()
+            assert like(a, device=npx.cpu(2)).device == npx.cpu(2)
+            assert like(np.ones(3).to_device(npx.cpu(1))).device == npx.cpu(1)
+            assert like(np.ones(3)).device == npx.cpu(0)
+            with mesh("data"):
+                assert like(onp.ones(16)).device == mesh("data")
+    """,
+    "a large array of one value is made in pieces": """
+        import resource
+        def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        with mesh("data"):
+            np.ones(2**22 + 8)
+            before = peak()
+            made = np.full((2**23, 2), 3)
+        assert peak() - before < made.nbytes * 1.5, (before, peak())
+        assert made.device == mesh("data") and made.dtype == onp.int64 and (made[5] == 3).all()
+    """,
     "new arrays lie where the context says, draws in pieces": """
         with npx.backend("jax"):
             np.random.seed(3)
@@ -158,58 +152,6 @@ ARRAYS = {
         assert np.random.normal(size=3).device == npx.cpu(0)
     """,
 }
-PROGRAMS = """
-def jacobi(np):
-    u = np.zeros((64, 16))
-    u[0] = 1.0
-    u[:, -1] = 0.5
-    for _ in range(20):
-        u[1:-1, 1:-1] = 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
-    return u
-
-def conjugate_gradients(np, a, b):
-    n = len(b)
-    a = a @ a.T + n * np.eye(n)
-    x = np.zeros(n)
-    r = b - a @ x
-    p = r.copy()
-    rs = r @ r
-    for _ in range(15):
-        ap = a @ p
-        alpha = rs / (p @ ap)
-        x += alpha * p
-        r -= alpha * ap
-        new = r @ r
-        p = r + (new / rs) * p
-        rs = new
-    return x
-
-def black_scholes(np, s, k, t):
-    def cdf(x):
-        k = 1 / (1 + 0.2316419 * np.abs(x))
-        poly = k * (0.31938153 + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429))))
-        w = 1 - 0.39894228 * np.exp(-x * x / 2) * poly
-        return np.where(x < 0, 1 - w, w)
-    d1 = (np.log(s / k) + (0.02 + 0.045) * t) / (0.3 * np.sqrt(t))
-    d2 = d1 - 0.3 * np.sqrt(t)
-    call = s * cdf(d1) - k * np.exp(-0.02 * t) * cdf(d2)
-    call[call < 0] = 0
-    return call
-
-def k_means(np, points):
-    centers = points[:4].copy()
-    for _ in range(5):
-        far = ((points[:, None, :] - centers[None]) ** 2).sum(-1)
-        nearest = np.argmin(far, axis=1)
-        for i in range(4):
-            chosen = nearest == i
-            centers[i] = np.where(chosen[:, None], points, 0).sum(0) / np.maximum(chosen.sum(), 1)
-    return centers
-
-def histogram(np, x):
-    counts, edges = np.histogram(x, bins=16, range=(-4, 4))
-    return counts + 0.0
-"""
 ON_A_MESH = """
         random = onp.random.default_rng(0)
         cases = {
@@ -219,17 +161,22 @@ ON_A_MESH = """
             k_means: [random.normal(size=(256, 3))],
             histogram: [random.normal(size=4096)],
         }
-        def is_cut(a):
-            return len(a.sharding.device_set) == 8 and not a.is_fully_replicated
+        def watch(frame, event, made):
+            if event == "return" and frame.f_code.co_name == "waited":  # each program on a mesh
+                for a in jax.tree.leaves(made):
+                    sizes.append((a.nbytes, max(s.data.nbytes for s in a.addressable_shards)))
         for f, data in cases.items():
             expected = f(onp, *data)
             with npx.np_default_dtype(), mesh("data"):
-                gc.collect()
                 given = [np.array(d) for d in data]
+                sizes = [(a.nbytes, a._value.payload.addressable_shards[0].data.nbytes) for a in given]
+                sys.setprofile(watch)
                 eager = f(np, *given)
-                largest = max(jax.live_arrays(), key=lambda a: a.size)
-                assert is_cut(largest), (f, largest.sharding)
-                del largest
+                sys.setprofile(None)
+                largest = max(sizes)[0]
+                assert len(sizes) > 5 and largest >= eager.nbytes
+                on_one = max(here for all_of_it, here in sizes if all_of_it == largest)
+                assert on_one == largest / mesh.size, (f, largest, on_one)
                 compiled = npx.jit(lambda *arrays: f(np, *arrays))(*given)
                 for found in (eager, compiled):
                     assert isinstance(found.device, npx.Sharding), f
@@ -239,8 +186,10 @@ ON_A_MESH = """
 
 @pytest.mark.parametrize("name", ARRAYS)
 def test_arrays_on_a_mesh(name):
-    run_on_devices(8, "mesh = npx.Mesh(data=-1)", ARRAYS[name])
+    run_on_devices(8, ARRAY_PROGRAMS, "mesh = npx.Mesh(data=-1)", ARRAYS[name])
 
 
-def test_programs_of_numpy_run_on_a_mesh():
-    run_on_devices(8, "import gc, jax\nmesh = npx.Mesh(data=-1)\n" + PROGRAMS, ON_A_MESH)
+@pytest.mark.parametrize("devices", [2, 8])
+def test_programs_of_numpy_never_lie_whole_on_one_device(devices):
+    begin = "import jax, sys\nmesh = npx.Mesh(data=-1)"
+    run_on_devices(devices, begin, NUMPY, ON_A_MESH)

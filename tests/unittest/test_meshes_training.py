@@ -124,6 +124,43 @@ def test_training_with_optax_on_eight_devices_equals_that_of_one():
     run_on_devices(8, TRAINING, MESHES, "compare(['fsdp'], ['step'], ['optax'])", timeout=600)
 
 
+MOVED = """
+def train_on(layouts, optimizer, way):
+    np.random.seed(0)
+    net = gluon.nn.HybridSequential()
+    net.add(gluon.nn.Dense(16, in_units=8), gluon.nn.Dense(4, in_units=16))
+    net.initialize(init.Xavier())
+    trainer = gluon.Trainer(net.collect_params(), *OPTIMIZERS[optimizer]())
+    def step(x):
+        with autograd.record():
+            loss = (net(x) ** 2).mean()
+        loss.backward()
+        trainer.step(1)
+        return loss
+    if way == "step":
+        step = npx.jit(step)
+    losses = []
+    for i in range(6):
+        x = np.array(onp.random.default_rng(i).normal(size=(16, 8)).astype("float32"))
+        where = layouts.get(i // 2)
+        if where and i % 2 == 0:
+            net.shard(where, {"0.weight": "data"}, fsdp="data", least=8)
+        losses.append(float(step(npx.shard(x, where, "data") if where else x)))
+        state = trainer._memory().values() if i % 2 else ()
+        assert not where or all(isinstance(a.device, npx.Sharding) for a in state), i
+    return losses
+for optimizer in ("adam", "optax"):
+    for way in ("eager", "step"):
+        expected = train_on({}, optimizer, way)
+        found = train_on({1: mesh, 2: grid}, optimizer, way)
+        assert onp.abs(onp.subtract(found, expected)).max() <= 1e-6, (optimizer, way)
+"""
+
+
+def test_a_network_that_is_laid_out_between_steps_trains_on():
+    run_on_devices(4, TRAINING, MESHES, MOVED)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("devices", [2, 8])
 def test_all_ways_of_training_equal_one_device(devices):

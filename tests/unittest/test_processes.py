@@ -6,6 +6,7 @@ import time
 
 import numpy as onp
 import pytest
+from mesh_programs import ARRAYS
 from several_devices import launched, run_on_devices
 
 FIRST = "from npcompat import npx\nnpx.distributed.initialize(patience=PATIENCE)\n"
@@ -125,6 +126,40 @@ def test_values_of_other_processes_are_computed_with_or_asked_for_by_gather(tmp_
     print(f"all of {rank}\\n", end="", flush=True)
     """
     said = launched(2, script(body), tmp_path, devices=2)
+    assert "all of 0" in said and "all of 1" in said
+
+
+ON_TWO_PROCESSES = """
+from npcompat.errors import RemoteValuesError
+rank, mesh = npx.distributed.rank(), npx.Mesh(data=-1)
+for f in ARRAY_PROGRAMS:
+    for spec in (("data",), ()):
+        h = onp.arange(48, dtype="float32").reshape(16, 3)[::-1] * 1.5 - 7
+        part = h[8 * rank : 8 * rank + 8] if spec else h
+        a = npx.from_local(part, mesh(*spec))
+        h, before = h.copy(), h
+        expected = f(h, onp)
+        try:
+            found = f(a, np)
+        except RemoteValuesError as error:
+            assert spec and f in NEED_ALL_VALUES and "npx.gather" in str(error), (f, spec)
+            expected, h = None, before
+        else:
+            assert not (spec and f in NEED_ALL_VALUES), (f, spec)
+        assert a.device == mesh(*spec), (f, spec, a.device)
+        assert onp.abs(npx.gather(a).asnumpy() - h).max() < 1e-5, (f, spec)
+        if isinstance(expected, list):
+            found = [npx.gather(x) for x in found]
+        if expected is not None:
+            found = onp.asarray(found if isinstance(found, list) else npx.gather(found))
+            onp.testing.assert_allclose(found, expected, rtol=1e-5, err_msg=f.__name__)
+npx.distributed.barrier("end")
+print(f"all of {rank}\\n", end="", flush=True)
+"""
+
+
+def test_programs_of_arrays_on_two_processes_are_right_or_ask_for_gather(tmp_path):
+    said = launched(2, script(ARRAYS + ON_TWO_PROCESSES), tmp_path, devices=2)
     assert "all of 0" in said and "all of 1" in said
 
 

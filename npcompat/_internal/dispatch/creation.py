@@ -7,6 +7,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Value
@@ -48,7 +49,7 @@ def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
 
     On the host nothing is compiled for each new shape. After `_REPEATED` equal calls a program is
     cached: on XLA one of XLA's, if it gives the same bytes. A large array of one value that goes to
-    XLA is made there at once.
+    XLA is made there at once, on a mesh in pieces.
     """
     if symbols_exist() and symbols_in(attrs):  # an attribute is the length of a symbol's axis
         return late_bound.build(op, (), attrs)
@@ -61,13 +62,15 @@ def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
         op.pattern == "elementwise"
         and not here
         and engine is None
-        and mode.device is None
+        and (mode.device is None or sharding.is_layout(mode.device))
         and _is_large(op.named(attrs))
     ):
         _, dtype = op.rule((), op.named(attrs))
         onp.empty(
             op.named(attrs)["shape"], dtype
         )  # raises NumPy's error if it is too large, where XLA aborts; touches no memory
+        if mode.device is not None:
+            return Value(sharding.run_in_pieces(op, attrs, (), mode.device, mode.numpy_dtypes))
         return Value(call(op, (), attrs, (), xla, mode))
     program = host.forward(op, attrs)
     try:

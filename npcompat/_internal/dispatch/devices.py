@@ -173,6 +173,19 @@ def device_of(handle: Handle) -> Place:
     return current_device() if found is None else _described(found, payload.ndim)
 
 
+def place_like(handle: Handle) -> Place | None:
+    """Return the place of new arrays like another: its layout, or its device if that was chosen;
+    None where new arrays go as usual.
+    """
+    if not sharding.several[0]:
+        return None
+    payload = handles.read(handle).payload
+    if type(payload) is not backends.XLA_ARRAY or not payload.committed:
+        return None
+    found = xla.device_of(payload)
+    return None if found is xla.default_device() else _described(found, payload.ndim)
+
+
 def devices_of(place: Place) -> list[Place]:
     """Return the devices of this process that a place has."""
     if isinstance(place, Device):
@@ -269,4 +282,13 @@ def _move_back(value: Value) -> Any:
     return pull
 
 
-__all__ = ["Device", "Place", "as_device", "current_device", "device_of", "devices_of", "moved"]
+__all__ = [
+    "Device",
+    "Place",
+    "as_device",
+    "current_device",
+    "device_of",
+    "devices_of",
+    "moved",
+    "place_like",
+]

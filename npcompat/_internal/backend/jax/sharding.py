@@ -151,12 +151,12 @@ def kept_where(payload: Any, before: Any) -> Any:
         return payload
     if spread(before) is not None:
         return placed(payload, there)
-    if payload.devices() == before.devices():
+    if payload.sharding.device_set == there.device_set:
         return payload
     if spread(payload) is not None and not payload.is_fully_addressable:
         payload = _copy_here(payload)
     with jax.enable_x64(True):
-        moved = jax.device_put(payload, next(iter(before.devices())))
+        moved = jax.device_put(payload, next(iter(there.device_set)))
     return moved if before.committed else uncommitted(moved)
 
 

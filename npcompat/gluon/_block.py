@@ -139,11 +139,11 @@ class Block(Structured, Hooked):
             self._changed()  # compiled programs contain the attributes' old values
 
     def __delattr__(self, name: str) -> None:
+        super().__delattr__(name)
         self._reg_params.pop(name, None)
         self._children.pop(name, None)
         self._order.pop(name, None)
         self._changed()
-        super().__delattr__(name)
         changes.note()
 
     def register_child(self, block: "Block", name: str | None = None) -> None:

@@ -13,8 +13,13 @@ import sys
 import time
 from collections.abc import Sequence
 
+from npcompat._internal.observe.waiting import LOST
+
 _GRACE = 5.0
 """Seconds that the others have to say what they know, after one has failed."""
+
+_GRACE_OF_LOST = 0.5
+"""The same, after a watcher has ended one: its line says where each of them stands."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -69,7 +74,7 @@ def _awaited(running: list["subprocess.Popen[bytes]"]) -> int:
         file=sys.stderr,
         flush=True,
     )
-    end = time.monotonic() + _GRACE
+    end = time.monotonic() + (_GRACE_OF_LOST if code == LOST else _GRACE)
     while time.monotonic() < end and None in [process.poll() for process in running]:
         time.sleep(0.05)
     return 128 - code if code < 0 else code
@@ -85,4 +90,6 @@ def _end(running: list["subprocess.Popen[bytes]"]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    sys.stdout.flush()
+    os._exit(code)  # the modules of JAX would be taken apart first, which takes seconds under load

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import sharding
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Attrs, Op, as_attr, as_shape, from_attr, operator
@@ -257,7 +258,7 @@ def full(
 
 
 def _like(make: Any, a: Any, dtype: Any, order: Any, subok: bool, shape: Any, device: Any) -> Any:
-    if device is None and isinstance(a, Handle):
+    if sharding.several[0] and device is None and isinstance(a, Handle):
         device = place_like(a)
     if (
         type(a) is late_bound.ndarray

@@ -162,7 +162,7 @@ ON_A_MESH = """
             histogram: [random.normal(size=4096)],
         }
         def watch(frame, event, made):
-            if event == "return" and frame.f_code.co_name == "waited":  # each program on a mesh
+            if event == "return" and frame.f_code.co_name == "block_on_cpu_mesh":  # each program on a mesh
                 for a in jax.tree.leaves(made):
                     sizes.append((a.nbytes, max(s.data.nbytes for s in a.addressable_shards)))
         for f, data in cases.items():

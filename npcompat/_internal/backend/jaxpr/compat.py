@@ -80,7 +80,8 @@ def without_constants(closed: ClosedJaxpr) -> Jaxpr:
     In JAX 0.11 `closed.jaxpr` is `closed` itself: whoever keeps it keeps the constants alive.
     """
     detach: Any = getattr(closed, "with_consts", None)
-    return closed.jaxpr if detach is None else detach(())
+    found: Jaxpr = closed.jaxpr if detach is None else detach(())
+    return found
 
 
 __all__ = [

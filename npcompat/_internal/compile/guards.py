@@ -14,6 +14,7 @@ import ast
 import inspect
 import random
 import textwrap
+import tokenize
 import types
 import warnings
 from collections import deque
@@ -402,7 +403,7 @@ def _read_names(code: types.CodeType) -> set[str] | None:
         try:
             reads.visit(ast.parse(textwrap.dedent(inspect.getsource(code))))
             _KNOWN_READS[code] = reads.found
-        except (OSError, SyntaxError, TypeError, IndentationError):
+        except (OSError, SyntaxError, TypeError, tokenize.TokenError):  # other text than the code
             _KNOWN_READS[code] = _reads_of_lambda(code)
     return _KNOWN_READS[code]
 

@@ -1,7 +1,6 @@
 """Pending errors of programs: flags among their outputs, checked at the next read."""
 
 from collections.abc import Sequence
-from threading import Lock
 from typing import Any
 
 import numpy as onp
@@ -13,7 +12,6 @@ MOST = 64
 """Number of flags that are left unread until a read: older ones were computed long ago."""
 pending: list[tuple[Any, Sequence[tuple[type[Exception], str]]]] = []
 """Flags that nobody has looked at, with their errors; the fast path appends to it, too."""
-_reading = Lock()
 
 
 def expect(flags: Any, errors: Sequence[tuple[type[Exception], str]]) -> None:
@@ -30,22 +28,15 @@ def expect(flags: Any, errors: Sequence[tuple[type[Exception], str]]) -> None:
 
 def raise_pending(left: int = 0) -> None:
     """Raise the first error that a program has flagged so far; the newest `left` stay unread."""
-    if len(pending) <= left:
-        return
-    with _reading:  # two threads must not take the same flags
-        count = max(len(pending) - left, 0)
-        found = pending[:count]
-        del pending[:count]
-    done = 0
-    try:
-        for flags, errors in found:
-            done += 1
-            array = flags if type(flags) is onp.ndarray else _read(flags)
-            if b"\1" in array.tobytes():  # ten times as fast as `any` for so few
-                kind, message = errors[int(onp.flatnonzero(array)[0])]
-                raise kind(message)
-    finally:
-        pending[:0] = found[done:]
+    while len(pending) > left:
+        try:
+            flags, errors = pending.pop(0)
+        except IndexError:  # another thread has looked at it meanwhile
+            return
+        array = flags if type(flags) is onp.ndarray else _read(flags)
+        if b"\1" in array.tobytes():  # ten times as fast as `any` for so few
+            kind, message = errors[int(onp.flatnonzero(array)[0])]
+            raise kind(message)
 
 
 def _read(flags: Any) -> onp.ndarray[Any, Any]:

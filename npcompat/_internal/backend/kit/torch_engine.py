@@ -22,8 +22,9 @@ from npcompat._internal.backend.kit.array_api import ArrayAPIEngine, structure_l
 from npcompat._internal.backend.kit.build import Rule, build
 from npcompat._internal.backend.kit.devices import EngineDevice
 from npcompat._internal.backend.kit.linear_algebra import transform
+from npcompat._internal.backend.kit.torch_indexing import VIEWS, WRITES, permutation, placed
 from npcompat._internal.backend.kit.torch_namespace import Namespace, torch
-from npcompat._internal.core.index_spec import host_index
+from npcompat._internal.backend.kit.torch_unsigned import SIGN, float_of_unsigned, unsigned_division
 
 _NAMES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "float16", "bfloat16", "float32", "float64",
@@ -31,7 +32,6 @@ _NAMES = (
 )  # fmt: skip
 _WIDE = ("uint16", "uint32", "uint64")
 _MASK = {"uint16": 0xFFFF, "uint32": 0xFFFFFFFF}
-_SIGN = -(2**63)
 _OVERFLOWING = frozenset((
     "add", "sub", "mul", "neg", "not", "pow", "reduce_sum", "reduce_prod", "cumsum", "cumprod",
     "matmul", "convolution", "shift_left", "put",
@@ -258,13 +258,13 @@ class TorchEngine(ArrayAPIEngine):
         """Return a comparison; of 64 unsigned bits, with the first one turned."""
         compare: Callable[..., Any] = getattr(self.xp, name)
         if dtype.name == "uint64" and name not in ("equal", "not_equal"):
-            return lambda a, b: compare(a ^ _SIGN, b ^ _SIGN)
+            return lambda a, b: compare(a ^ SIGN, b ^ SIGN)
         return super().comparison(name, dtype) if dtype.kind == "c" else compare
 
     def integer_quotient(self, dtype: Any) -> Callable[..., Any]:
         """Return the quotient rounded towards zero; all bits set, if the divisor is zero."""
         if dtype.name == "uint64":
-            return lambda a, b: _unsigned_division(a, b)[0]
+            return lambda a, b: unsigned_division(a, b)[0]
         full = onp.iinfo(dtype).max if dtype.kind == "u" else -1
 
         def compute(a: Any, b: Any) -> Any:
@@ -277,7 +277,7 @@ class TorchEngine(ArrayAPIEngine):
     def remainder(self, dtype: Any) -> Callable[..., Any]:
         """Return the remainder with the sign of the dividend; integers by zero are themselves."""
         if dtype.name == "uint64":
-            return lambda a, b: _unsigned_division(a, b)[1]
+            return lambda a, b: unsigned_division(a, b)[1]
         if dtype.kind not in "iu":
             return torch.fmod  # type: ignore[no-any-return]
 
@@ -328,7 +328,7 @@ class TorchEngine(ArrayAPIEngine):
             mask = _MASK.get(wanted.name)
             return cast if mask is None else lambda x: x.to(torch.int64) & mask
         if given.name == "uint64":
-            return lambda x: cast(_float_of_unsigned(x))
+            return lambda x: cast(float_of_unsigned(x))
         if wanted.kind in "iu":
             return self._saturating(given, wanted)
         return cast
@@ -343,7 +343,7 @@ class TorchEngine(ArrayAPIEngine):
                 below = torch.where((x >= 2.0**63) | torch.isnan(x) | (x <= 0), 0.0, x)
                 above = torch.where((x >= 2.0**63) & (x < high), x - 2.0**63, 0.0)
                 bits = torch.where(
-                    x >= 2.0**63, above.to(torch.int64) ^ _SIGN, below.to(torch.int64)
+                    x >= 2.0**63, above.to(torch.int64) ^ SIGN, below.to(torch.int64)
                 )
                 return torch.where(x >= high, -1, bits)
 
@@ -375,7 +375,7 @@ class TorchEngine(ArrayAPIEngine):
     def placement(self, kind: str, whole: Type, axis: int) -> Callable[..., Any]:
         """Return the function that puts parts along an axis at positions."""
         if kind == "set":
-            return lambda x, at, new: _placed(x, axis, at, new)
+            return lambda x, at, new: placed(x, axis, at, new)
         if kind == "add" and whole.dtype != onp.bool_:
             return lambda x, at, new: torch.index_add(x, axis, at, new)
         if whole.dtype == onp.bool_ or whole.dtype.kind == "c" or whole.dtype.name == "uint64":
@@ -424,7 +424,7 @@ class TorchEngine(ArrayAPIEngine):
             return super().reduction(name, kind, axes)
         extreme = torch.amax if name == "max" else torch.amin
         if dtype.name == "uint64":
-            return lambda x: extreme(x ^ _SIGN, dim=axes) ^ _SIGN
+            return lambda x: extreme(x ^ SIGN, dim=axes) ^ SIGN
         return lambda x: extreme(x, dim=axes)
 
     def first_position(self, name: str, dtype: Any, axis: int) -> Callable[..., Any]:
@@ -435,7 +435,7 @@ class TorchEngine(ArrayAPIEngine):
 
         def compute(x: Any) -> Any:
             x = x.to(torch.int8) if x.dtype == torch.bool else x
-            x = x ^ _SIGN if dtype.name == "uint64" else x
+            x = x ^ SIGN if dtype.name == "uint64" else x
             best = x == extreme(x, dim=axis, keepdim=True)
             length = x.shape[axis]
             places = torch.arange(length, device=x.device)
@@ -456,7 +456,7 @@ class TorchEngine(ArrayAPIEngine):
         if dtype.kind == "c":
             raise UnsupportedError(name, "of complex numbers")
         if dtype.name == "uint64":
-            return lambda x: function(x ^ _SIGN, axis)[0] ^ _SIGN
+            return lambda x: function(x ^ SIGN, axis)[0] ^ SIGN
         return lambda x: function(x, axis)[0]
 
     def matmul(self, dtype: Any) -> Callable[..., Any]:
@@ -487,13 +487,13 @@ class TorchEngine(ArrayAPIEngine):
     def sorted(self, dtype: Any, axis: int) -> Callable[..., Any]:
         """Return the sort of one array, nan last."""
         if dtype.name == "uint64":
-            return lambda x: torch.sort(x ^ _SIGN, dim=axis, stable=True)[0] ^ _SIGN
+            return lambda x: torch.sort(x ^ SIGN, dim=axis, stable=True)[0] ^ SIGN
         return lambda x: torch.sort(x, dim=axis, stable=True)[0]
 
     def sort_keys(self, dtype: Any) -> Callable[[Any], Sequence[Any]]:
         """Return the function to arrays by which elements of a dtype are sorted, first ones first."""
         if dtype.name == "uint64":
-            return lambda x: (x ^ _SIGN,)
+            return lambda x: (x ^ SIGN,)
         return super().sort_keys(dtype)
 
     def argsort(self, axis: int, descending: bool = False) -> Callable[[Any], Any]:
@@ -549,14 +549,14 @@ class TorchEngine(ArrayAPIEngine):
                 return [a.clone(), torch.zeros(types[1].shape, **numbers), order]
             factors, pivots, _ = torch.linalg.lu_factor_ex(a)
             pivots = pivots - 1
-            return [factors, pivots, _permutation(pivots, a.shape[-2])]
+            return [factors, pivots, permutation(pivots, a.shape[-2])]
 
         return compute
 
     def matrix_lu_pivots_to_permutation(self, equation: Equation) -> Callable[..., Any]:
         """Return the permutation that exchanges of rows amount to."""
         size = equation.attrs["permutation_size"]
-        return lambda pivots: _permutation(pivots, size)
+        return lambda pivots: permutation(pivots, size)
 
     def matrix_householder_product(self, equation: Equation) -> Callable[..., Any]:
         """Return the orthogonal matrix of reflections."""
@@ -580,12 +580,12 @@ class TorchEngine(ArrayAPIEngine):
     @property
     def views(self) -> Mapping[str, Callable[..., Any]]:
         """Operators whose result looks into the memory of their operand."""
-        return _VIEWS
+        return VIEWS
 
     @property
     def writes(self) -> Mapping[str, Callable[..., Any]]:
         """Operators that write a part of their operand."""
-        return _WRITES
+        return WRITES
 
 
 def _compile_wanted() -> bool:
@@ -598,95 +598,5 @@ def _compile_wanted() -> bool:
 def _dtype(name: str) -> onp.dtype[Any]:
     return onp.dtype(ml_dtypes.bfloat16) if name == "bfloat16" else onp.dtype(name)
 
-
-def _placed(x: Any, axis: int, at: Any, new: Any) -> Any:
-    """Array with parts put at positions; of several for one position, the last one.
-
-    GPUs would keep any of these: there, the last one is found first.
-    """
-    if x.device.type == "cpu" or not at.numel():
-        return torch.index_copy(x, axis, at, new)
-    count = torch.arange(len(at), device=x.device)
-    last = torch.full((x.shape[axis],), -1, device=x.device).scatter_reduce(0, at, count, "amax")
-    written = (last >= 0).reshape([-1 if i == axis else 1 for i in range(x.ndim)])
-    return torch.where(written, new.index_select(axis, last.clamp(min=0)), x)
-
-
-def _permutation(pivots: Any, rows: int) -> Any:
-    order = torch.arange(rows, dtype=torch.int32).expand(*pivots.shape[:-1], rows).clone()
-    flat = order.reshape(-1, rows)
-    for row, exchanges in enumerate(pivots.reshape(-1, pivots.shape[-1]).tolist()):
-        for i, other in enumerate(exchanges):
-            flat[row, [i, other]] = flat[row, [other, i]]
-    return flat.reshape(order.shape).to(pivots.device)
-
-
-def _float_of_unsigned(x: Any) -> Any:
-    """Numbers of 64 unsigned bits as floats, rounded once."""
-    half = ((x >> 1) & (2**63 - 1)) | (x & 1)  # the last bit counts in rounding
-    return torch.where(x < 0, half.to(torch.float64) * 2, x.to(torch.float64))
-
-
-def _unsigned_division(a: Any, b: Any) -> tuple[Any, Any]:
-    """Quotient and remainder of numbers of 64 unsigned bits."""
-    safe = torch.where(b <= 0, 1, b)
-    quotient = torch.div((a >> 1) & (2**63 - 1), safe, rounding_mode="trunc") << 1
-    rest = a - quotient * safe
-    more = (rest ^ _SIGN) >= (safe ^ _SIGN)
-    quotient, rest = quotient + more, torch.where(more, rest - safe, rest)
-    big = (a ^ _SIGN) >= (b ^ _SIGN)
-    quotient = torch.where(b < 0, big.to(torch.int64), quotient)
-    rest = torch.where(b < 0, torch.where(big, a - b, a), rest)
-    return torch.where(b == 0, -1, quotient), torch.where(b == 0, a, rest)
-
-
-def _forwards(key: Sequence[Any]) -> tuple[tuple[Any, ...], tuple[int, ...]] | None:
-    """A key without negative steps, and the axes that are turned; None if it has none."""
-    if not any([isinstance(k, slice) and (k.step or 1) < 0 for k in key]):
-        return None
-    found: list[Any] = []
-    turned: list[int] = []
-    axis = 0
-    for k in key:
-        if isinstance(k, slice) and (k.step or 1) < 0:
-            last = k.start % -k.step if k.stop is None else k.stop - k.step
-            if k.stop is not None:
-                last = k.stop + (k.start - k.stop) % -k.step
-                last = last if (k.start - k.stop) % -k.step else k.stop - k.step
-            k = slice(last, k.start + 1, -k.step)
-            turned.append(axis)
-        found.append(k)
-        axis += not isinstance(k, int)
-    return tuple(found), tuple(turned)
-
-
-def _look(x: Any, *starts: int, spec: Any) -> Any:
-    key = host_index(starts, spec)
-    forwards = _forwards(key)
-    if forwards is None:
-        return x[(*key, ...)]
-    return torch.flip(x[(*forwards[0], ...)], forwards[1])  # torch has no negative strides
-
-
-def _write(x: Any, new: Any, *starts: int, spec: Any) -> None:
-    key = host_index(starts, spec)
-    forwards = _forwards(key)
-    if forwards is None:
-        x[(*key, ...)] = new
-        return
-    part = x[(*forwards[0], ...)]
-    part[...] = torch.flip(new.expand(part.shape), forwards[1])
-
-
-def _transposed(x: Any, axes: Any) -> Any:
-    return torch.permute(x, tuple(range(x.ndim))[::-1] if axes is None else axes)
-
-
-_VIEWS: Mapping[str, Callable[..., Any]] = {
-    "_npi_index_get": _look,
-    "_npi_transpose": _transposed,
-    "_npi_reshape": lambda x, shape: torch.reshape(x, shape),
-}
-_WRITES: Mapping[str, Callable[..., Any]] = {"_npi_index_put": _write}
 
 __all__ = ["TorchEngine"]

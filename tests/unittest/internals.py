@@ -11,7 +11,7 @@ from npcompat._internal.autograd import tape, whole_graph
 # backend
 from npcompat._internal.backend import pillow
 from npcompat._internal.backend.conformance import equations
-from npcompat._internal.backend.jax import namespace
+from npcompat._internal.backend.jax import namespace, programs
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jax.kernels import array_functions as jax_array_functions
 from npcompat._internal.backend.jax.random import threefry

@@ -9,7 +9,7 @@ import time
 
 import numpy as onp
 import pytest
-from internals import jit
+from internals import compat, jit, programs
 from test_threads import at_once
 
 from npcompat import autograd, errors, gluon, np, npx
@@ -288,6 +288,37 @@ def test_a_compiled_function_keeps_so_many_programs_and_says_when_it_drops(monke
     assert made == [1, 2, 3, 4, 5]
     assert total(np.ones(1)).item() == 1
     assert made == [1, 2, 3, 4, 5, 1]
+
+
+def modules_kept():
+    return compat.modules_of_programs[0].cache_info().currsize
+
+
+def test_compiled_programs_do_not_keep_the_modules_they_were_compiled_from(monkeypatch):
+    monkeypatch.setattr(programs, "MOST_MODULES", modules_kept() + 8)
+    with npx.backend("jax"):
+        x = np.arange(100.0)
+        kept = []
+        for n in range(50, 80):
+            assert (x[:n] * 2).sum().item() == n * (n - 1)
+            kept.append(modules_kept())
+        assert max(kept) <= programs.MOST_MODULES
+        with npx.audit("compilation") as events:
+            for n in range(50, 80):
+                assert (x[:n] * 2).sum().item() == n * (n - 1)
+        assert not events
+
+
+def test_a_module_that_was_dropped_is_made_again(monkeypatch):
+    def double(x):
+        return x * 2
+
+    called = npx.jit(npx.Custom(double, lambda x: x, lambda x: x, func_type="pyfunc"))
+    x = np.ones(3)
+    assert called(x).tolist() == [2, 2, 2]
+    compat.drop_modules_of_programs(0)
+    assert modules_kept() == 0
+    assert called(x).tolist() == [2, 2, 2]
 
 
 def resident():

@@ -16,7 +16,7 @@ from jax.interpreters import mlir
 
 from npcompat._internal.backend.jax.namespace import type_of, xp
 from npcompat._internal.backend.jaxpr import flop_count
-from npcompat._internal.backend.jaxpr.compat import Primitive
+from npcompat._internal.backend.jaxpr.compat import Primitive, drop_modules_of_programs
 from npcompat._internal.backend.jaxpr.cpu_rewrites import for_cpu
 from npcompat._internal.backend.typed_kernel import kernel
 from npcompat._internal.core import compile_log
@@ -46,16 +46,27 @@ _tracing: Counter[int] = Counter()
 """By thread: the number of nested traces of programs."""
 
 
+MOST_MODULES = 128
+"""MLIR modules of compiled programs that JAX may keep; each takes 1.3 MB."""
+
+
 def exit_x64_scope() -> None:
     """Leave the x64 context that a compilation entered; called after each call that may compile.
 
     A call inside the trace of another program leaves the context to that program.
     """
+    if _left_x64_scope():
+        drop_modules_of_programs(MOST_MODULES)
+
+
+def _left_x64_scope() -> bool:
     if _tracing[get_ident()]:
-        return
+        return False
     context = x64_scopes.pop(get_ident(), None)
-    if context is not None:
-        context.__exit__(None, None, None)
+    if context is None:
+        return False
+    context.__exit__(None, None, None)
+    return True
 
 
 def enter_x64_scope() -> None:
@@ -132,7 +143,7 @@ def compile_ahead(program: Any, payloads: Sequence[Any]) -> None:
         exit_x64_scope()
         traced.lower().compile()
     finally:
-        exit_x64_scope()
+        _left_x64_scope()  # the call will look for the module
 
 
 @lru_cache(maxsize=1024, typed=True)

@@ -115,13 +115,13 @@ class Protocols(Handle):
         raise AddressNotImplementedError("__array_struct__: use the buffer protocol")
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType:
-        """Return the array API namespace: `npcompat.numpy`."""
+        """Return the namespace of the array API: `npcompat.array_api`."""
         if api_version is not None and api_version not in API_VERSIONS:
             raise ValueError(
                 f"__array_namespace__(api_version={api_version!r}): expected one of "
                 f"{', '.join(API_VERSIONS)}"
             )
-        return importlib.import_module("npcompat.numpy")
+        return importlib.import_module("npcompat.array_api")
 
     def __dlpack__(
         self,
@@ -313,17 +313,17 @@ def _check_device(device: Any) -> None:
     if device is not None:
         try:
             found = as_device(device)
-            known = found in _Info().devices()
+            known = found in NamespaceInfo().devices()
         except (TypeError, ValueError):
             known = False
         if not known:
             raise ValueError(
                 f"Device not understood: {device!r}. Devices are "
-                f"{', '.join(map(str, _Info().devices()))}."
+                f"{', '.join(map(str, NamespaceInfo().devices()))}."
             )
 
 
-class _Info:
+class NamespaceInfo:
     """Inspection object of the array API: see `numpy.__array_namespace_info__`."""
 
     def capabilities(self) -> dict[str, Any]:
@@ -358,7 +358,7 @@ class _Info:
         ]
 
 
-def __array_namespace_info__() -> _Info:  # noqa: N807 (the standard names it so)
+def __array_namespace_info__() -> NamespaceInfo:  # noqa: N807 (the standard names it so)
     """Return the inspection object of the array API.
 
     Examples
@@ -366,7 +366,14 @@ def __array_namespace_info__() -> _Info:  # noqa: N807 (the standard names it so
     >>> np.__array_namespace_info__().default_dtypes()["integral"]
     dtype('int64')
     """
-    return _Info()
+    return NamespaceInfo()
 
 
-__all__ = ["API_VERSIONS", "Protocols", "__array_namespace_info__", "foreign", "from_dlpack"]
+__all__ = [
+    "API_VERSIONS",
+    "NamespaceInfo",
+    "Protocols",
+    "__array_namespace_info__",
+    "foreign",
+    "from_dlpack",
+]

@@ -1,10 +1,10 @@
-"""Run the array API standard's own tests: `python -m tests.interop.array_api CHECKOUT [--backend B]
-[pytest's options]`.
+"""Run the array API standard's own tests: `python -m tests.interop.array_api CHECKOUT [--module M]
+[--backend B] [pytest's options]`.
 
 CHECKOUT is a clone, with submodules, of https://github.com/data-apis/array-api-tests, whose
-requirements.txt must be installed. The run is in NumPy mode (the default float is float64). Where
-the standard and NumPy disagree, NumPy wins: what fails for that is listed in `array_api.toml` with
-its reason, and everything else must pass.
+requirements.txt must be installed. The run is in NumPy mode (the default float is float64). In
+`npcompat.array_api` the standard wins where NumPy disagrees, in `npcompat.numpy` NumPy does: what
+fails for that is listed in `array_api.toml` with its reason, and everything else must pass.
 """
 
 import argparse
@@ -17,17 +17,23 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-LISTED = {
-    test: group["reason"]
-    for group in tomllib.loads((HERE / "array_api.toml").read_text())["group"]
-    for test in group["tests"]
-}
+MODULES = ("npcompat.array_api", "npcompat.numpy")
 
 
-def command(backend, options):
-    """The command line and the environment of a run on a backend."""
+def listed(module):
+    """The tests of the suite that may fail in a module, with the reason of each."""
+    return {
+        test: group["reason"]
+        for group in tomllib.loads((HERE / "array_api.toml").read_text())["group"]
+        for test in group["tests"]
+        if module == "npcompat.numpy" or group.get("operators")
+    }
+
+
+def command(module, backend, options):
+    """The command line and the environment of a run of a module on a backend."""
     environment = os.environ | {
-        "ARRAY_API_TESTS_MODULE": "npcompat.numpy",
+        "ARRAY_API_TESTS_MODULE": module,
         "ARRAY_API_TESTS_VERSION": "2025.12",
         "NPCOMPAT_BACKEND": backend,
         "NPCOMPAT_DEFAULT_DTYPE": "numpy",
@@ -54,9 +60,10 @@ def main():
     """Run the suite in a process of its own; returns its exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("checkout", type=Path)
+    parser.add_argument("--module", choices=MODULES, default=MODULES[0])
     parser.add_argument("--backend", choices=["numpy", "jax", "auto"], default="numpy")
     given, options = parser.parse_known_args()
-    arguments, environment = command(given.backend, options)
+    arguments, environment = command(given.module, given.backend, options)
     return subprocess.run(arguments, cwd=given.checkout, env=environment).returncode
 
 
@@ -68,6 +75,7 @@ class Verdict:
 
     def __init__(self):
         self.failed = []
+        self.listed = listed(os.environ["ARRAY_API_TESTS_MODULE"])
 
     def pytest_runtest_logreport(self, report):
         if report.failed:
@@ -75,7 +83,9 @@ class Verdict:
 
     @property
     def unlisted(self):
-        return [test for test in self.failed if test.removeprefix("array_api_tests/") not in LISTED]
+        return [
+            test for test in self.failed if test.removeprefix("array_api_tests/") not in self.listed
+        ]
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session):

@@ -1,0 +1,113 @@
+"""The namespace of the array API: the standard's meaning where NumPy has another."""
+
+import inspect
+
+import numpy as onp
+import pytest
+
+from npcompat import array_api as xp
+from npcompat import autograd, np, npx
+
+INF, NAN = float("inf"), float("nan")
+
+
+def test_results_without_axes_are_arrays_that_can_be_written(backend):
+    x = xp.asarray([3.0, 1.0, 2.0])
+    for result in (xp.sum(x), xp.max(x), xp.mean(x), xp.argmax(x), xp.all(x > 0), xp.std(x)):
+        assert type(result) is np.ndarray and result.shape == ()
+        result[...] = 0
+        assert result.item() == 0
+    assert type(xp.add(xp.asarray(1.0), 1.0)) is np.ndarray
+    assert type(xp.linalg.det(np.eye(2))) is np.ndarray
+    assert all(type(r) is np.ndarray for r in xp.linalg.slogdet(np.eye(2)))
+    assert x[xp.argmax(x)].item() == 3
+
+
+def test_gradients_and_compiled_functions_go_through_it():
+    x = np.array([1.0, 2.0])
+
+    def f(x):
+        total = xp.sum(xp.multiply(x, x))
+        total[...] = total * 2
+        return total
+
+    x.attach_grad()
+    with autograd.record():
+        y = f(x)
+    y.backward()
+    assert y.item() == 10 and x.grad.tolist() == [4, 8]
+    assert npx.jit(f)(x).item() == 10
+
+
+def quotient(a, b):
+    """The standard's table for floor_divide with infinities."""
+    if onp.isinf(a) or onp.isinf(b):
+        with onp.errstate(all="ignore"):
+            return a / b
+    with onp.errstate(all="ignore"):
+        return a // b
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_floor_division_of_infinities(backend):
+    values = onp.array([-INF, -3.5, -0.0, 0.0, 2.0, INF, NAN])
+    a, b = (g.ravel() for g in onp.meshgrid(values, values))
+    keep = (b != 0) | onp.isinf(a)
+    a, b = a[keep], b[keep]
+    expected = onp.array([quotient(*pair) for pair in zip(a, b, strict=True)])
+    found = xp.floor_divide(np.array(a), np.array(b)).asnumpy()
+    onp.testing.assert_array_equal(found, expected)
+    number = ~onp.isnan(expected)
+    onp.testing.assert_array_equal(onp.signbit(found[number]), onp.signbit(expected[number]))
+    assert xp.floor_divide(np.array([7, -7]), 2).tolist() == [3, -4]
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+@pytest.mark.parametrize(
+    ("function", "z", "expected"),
+    [
+        (xp.expm1, complex(0, 0), complex(0, 0)),
+        (xp.expm1, complex(INF, 0), complex(INF, 0)),
+        (xp.expm1, complex(INF, -0.0), complex(INF, -0.0)),
+        (xp.expm1, complex(INF, INF), complex(INF, NAN)),
+        (xp.expm1, complex(-INF, INF), complex(-1, 0)),
+        (xp.expm1, complex(-INF, NAN), complex(-1, 0)),
+        (xp.expm1, complex(NAN, 0), complex(NAN, 0)),
+        (xp.tanh, complex(INF, 2), complex(1, 0)),
+        (xp.tanh, complex(INF, -2), complex(1, -0.0)),
+        (xp.tanh, complex(-INF, 2), complex(-1, 0)),
+    ],
+)
+def test_complex_infinities(backend, function, z, expected):
+    found = function(np.array(z, dtype="complex128")).item()
+    for ours, standard in ((found.real, expected.real), (found.imag, expected.imag)):
+        onp.testing.assert_equal(ours, standard)
+
+
+def test_information_has_numbers_of_python():
+    for dtype, real in (("float32", "float32"), ("complex128", "float64")):
+        found, theirs = xp.finfo(onp.dtype(dtype)), onp.finfo(dtype)
+        assert found == xp.finfo(xp.ones(2, dtype=dtype)) and found.dtype == real
+        for name in ("eps", "max", "min", "smallest_normal"):
+            assert type(getattr(found, name)) is float and getattr(found, name) == getattr(
+                theirs, name
+            )
+    assert type(xp.__array_namespace_info__().devices()) is tuple
+
+
+def test_parameters_are_the_standards():
+    assert list(inspect.signature(xp.clip).parameters) == ["x", "min", "max"]
+    assert str(inspect.signature(xp.add)) == "(x1, x2, /)"
+    assert xp.clip(xp.asarray([1, 5]), 2, max=3).tolist() == [2, 3]
+
+
+def test_eigenvalues_are_complex():
+    assert xp.linalg.eigvals(np.eye(2)).dtype.kind == "c"
+    values, vectors = xp.linalg.eig(np.eye(2, dtype="float64"))
+    assert values.dtype == vectors.dtype == "complex128"
+
+
+def test_other_names_are_numpys():
+    assert xp.nanmean is np.nanmean
+    with pytest.raises(AttributeError, match=r"module 'npcompat.array_api' has no attribute 'no'"):
+        xp.no

@@ -51,12 +51,22 @@ def finfo(type: Any, /) -> _FloatInfo:
     )
 
 
+class _Devices(tuple[Any, ...]):
+    """Devices: a tuple, to which a list can be added.
+
+    Until version 2025.12 of the standard they were a list, and SciPy adds another.
+    """
+
+    def __add__(self, other: Any) -> Any:
+        return [*self, *other] if isinstance(other, list) else super().__add__(other)
+
+
 class _StandardInfo(NamespaceInfo):
     """Inspection object of the standard: `__array_namespace_info__`."""
 
     def devices(self) -> tuple[Any, ...]:  # type: ignore[override]
         """Return the devices of this process."""
-        return tuple(super().devices())
+        return _Devices(super().devices())
 
 
 def __array_namespace_info__() -> _StandardInfo:  # noqa: N807 (the standard names it so)

@@ -92,7 +92,9 @@ def test_information_has_numbers_of_python():
             assert type(getattr(found, name)) is float and getattr(found, name) == getattr(
                 theirs, name
             )
-    assert type(xp.__array_namespace_info__().devices()) is tuple
+    devices = xp.__array_namespace_info__().devices()
+    assert isinstance(devices, tuple) and devices == (*np.__array_namespace_info__().devices(),)
+    assert [*devices, None] == devices + [None]  # noqa: RUF005 (as SciPy writes it)
 
 
 def test_parameters_are_the_standards():

@@ -132,6 +132,20 @@ def trained(seed):
     return loss.item(), [p.data().tolist() for p in net.collect_params().values()]
 
 
+def test_foreign_writers_of_parts_of_one_array():
+    """Threads that each look at a part through NumPy write into one buffer."""
+    rows = [onp.full(300_000, float(i)) for i in range(1, 5)]
+    for _ in range(20):
+        x = np.zeros((4, 300_000), dtype="float64")
+        parts = [x[i, ...] for i in range(4)]
+
+        def work(i, parts=parts):
+            onp.copyto(onp.asarray(parts[i]), rows[i])
+
+        assert at_once(work, 4) == [None] * 4
+        assert (x.asnumpy() == onp.stack(rows)).all()
+
+
 def test_one_trainer_a_thread_equals_one_after_the_other():
     alone = [trained(i) for i in range(6)]
     assert at_once(trained, 6) == alone

@@ -9,6 +9,7 @@ An export keeps the array that owns the memory alive. When the last NumPy array 
 the memory is freed, the array owns the buffer again without a copy.
 """
 
+import threading
 from typing import Any
 
 import numpy as onp
@@ -28,6 +29,11 @@ from npcompat._internal.dispatch.placement import constant, on_host
 
 Array = onp.ndarray[Any, Any]
 
+_owners = threading.RLock()
+"""Held while a buffer changes its owner, so that threads which borrow parts of one array share its
+buffer. A finalizer may release a buffer while the same thread borrows another.
+"""
+
 
 def borrow_buffer(root: Handle, escaped: bool = True) -> BorrowedValue | None:
     """Borrow the host buffer of a root handle; the borrower may write it.
@@ -39,17 +45,18 @@ def borrow_buffer(root: Handle, escaped: bool = True) -> BorrowedValue | None:
     escaped : bool
         True if the borrower may still write the buffer after its release.
     """
-    value = root._value
-    if type(value) is not BorrowedValue:
-        buffer = writes.buffer(root)
-        if buffer is None:
-            return None
-        value = BorrowedValue(buffer, root._value.node)
-        extra(root)
-        root._value = value
-    value.users += 1
-    value.escaped |= escaped
-    return value
+    with _owners:
+        value = root._value
+        if type(value) is not BorrowedValue:
+            buffer = writes.buffer(root)
+            if buffer is None:
+                return None
+            value = BorrowedValue(buffer, root._value.node)
+            extra(root)
+            root._value = value
+        value.users += 1
+        value.escaped |= escaped
+        return value
 
 
 def borrowed_array(buffer: Any, escaped: bool = False) -> Any:
@@ -92,12 +99,13 @@ def release_buffer(root: Handle, borrowed: BorrowedValue) -> None:
 
     The array gets a copy instead if a former borrower may still write the buffer.
     """
-    borrowed.users -= 1
-    if borrowed.users == 0 and root._value is borrowed:
-        root._value = Value(
-            borrowed.payload if borrowed.escaped else borrowed.buffer, borrowed.node
-        )
-        bump_version(root)
+    with _owners:
+        borrowed.users -= 1
+        if borrowed.users == 0 and root._value is borrowed:
+            root._value = Value(
+                borrowed.payload if borrowed.escaped else borrowed.buffer, borrowed.node
+            )
+            bump_version(root)
 
 
 class _Export:

@@ -1,9 +1,10 @@
 """Array API standard: `npcompat.numpy` with the standard's meaning where NumPy has another.
 
-This is what `x.__array_namespace__()` returns. Arrays are those of `npcompat.numpy`, and so are the
-functions, but for:
+This is what `x.__array_namespace__()` returns. Arrays are those of `npcompat.numpy` (without axes
+of a subclass), and so are the functions, but for:
 
-- Results without axes are arrays, which can be written, where NumPy has scalars.
+- Results without axes are arrays, which can be written, where NumPy has scalars; so are those of
+  operators and functions of such arrays.
 - `floor_divide` of infinities is that of the division; `expm1` and `tanh` of complex infinities are
   those of the standard; `eig` and `eigvals` are complex.
 - `clip` has the standard's parameters; the numbers of `finfo` are Python's; devices are a tuple.
@@ -39,11 +40,9 @@ from npcompat.numpy._protocols import API_VERSIONS
 __array_api_version__ = API_VERSIONS[-1]
 
 _UNCHANGED = (
-    "arange", "asarray", "astype", "bool", "broadcast_arrays", "broadcast_shapes", "broadcast_to",
-    "can_cast", "complex128", "complex64", "e", "empty", "empty_like", "eye", "float32", "float64",
-    "from_dlpack", "full", "full_like", "iinfo", "inf", "int16", "int32", "int64", "int8",
-    "isdtype", "linspace", "meshgrid", "nan", "newaxis", "ones", "ones_like", "pi", "result_type",
-    "uint16", "uint32", "uint64", "uint8", "zeros", "zeros_like",
+    "bool", "broadcast_shapes", "can_cast", "complex128", "complex64", "e", "float32", "float64",
+    "iinfo", "inf", "int16", "int32", "int64", "int8", "isdtype", "nan", "newaxis", "pi",
+    "result_type", "uint16", "uint32", "uint64", "uint8",
 )  # fmt: skip
 
 for _name in _UNCHANGED:

@@ -6,7 +6,21 @@ from collections.abc import Callable
 from typing import Any
 
 from npcompat import numpy as np
-from npcompat._internal.dispatch import late_bound
+from npcompat._internal.dispatch import late_bound, subclasses
+
+
+class ArrayWithoutAxes(np.ndarray):
+    """Array without axes, of which operators make arrays, too, where NumPy's make scalars."""
+
+    __slots__ = ()
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        if array.ndim == 0 and type(array) is np.ndarray and array._view is None:  # a new array
+            return subclasses.instance(array, ArrayWithoutAxes, None)
+        return as_arrays(array)
+
+    def __repr__(self) -> str:
+        return repr(self.view(np.ndarray))
 
 
 def of_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -32,12 +46,16 @@ def of_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
 def as_arrays(result: Any) -> Any:
     """Return a result with arrays in place of scalars, in tuples and lists, too."""
     kind = type(result)
+    if kind is np.ndarray:
+        return result if result.ndim else result.view(ArrayWithoutAxes)
     if kind is late_bound.scalar:
-        return np.asarray(result)
+        return subclasses.instance(np.asarray(result), ArrayWithoutAxes, None)
+    if kind is ArrayWithoutAxes:
+        return result.view(np.ndarray) if result.ndim else result
     if isinstance(result, tuple):
         found = [as_arrays(r) for r in result]
         return kind(*found) if hasattr(result, "_fields") else kind(found)
     return [as_arrays(r) for r in result] if kind is list else result
 
 
-__all__ = ["as_arrays", "of_arrays"]
+__all__ = ["ArrayWithoutAxes", "as_arrays", "of_arrays"]

@@ -13,14 +13,33 @@ INF, NAN = float("inf"), float("nan")
 
 def test_results_without_axes_are_arrays_that_can_be_written(backend):
     x = xp.asarray([3.0, 1.0, 2.0])
-    for result in (xp.sum(x), xp.max(x), xp.mean(x), xp.argmax(x), xp.all(x > 0), xp.std(x)):
-        assert type(result) is np.ndarray and result.shape == ()
+    one = xp.asarray(1.0)
+    for result in (
+        xp.sum(x), xp.max(x), xp.mean(x), xp.argmax(x), xp.all(x > 0), xp.std(x), xp.add(one, 1.0), one + 1,
+        -one, one > 0, xp.sum(x) / 2, 2 * xp.sum(x), xp.sum(x) + xp.mean(x), abs(one), xp.linalg.det(np.eye(2)),
+        *xp.linalg.slogdet(np.eye(2)), xp.sum(x).sum(), xp.zeros(()), xp.full_like(xp.sum(x), -xp.asarray(np.inf)),
+    ):  # fmt: skip
+        assert isinstance(result, np.ndarray) and result.shape == ()
         result[...] = 0
         assert result.item() == 0
-    assert type(xp.add(xp.asarray(1.0), 1.0)) is np.ndarray
-    assert type(xp.linalg.det(np.eye(2))) is np.ndarray
-    assert all(type(r) is np.ndarray for r in xp.linalg.slogdet(np.eye(2)))
-    assert x[xp.argmax(x)].item() == 3
+    assert x[xp.argmax(x)].item() == 3 and x.tolist() == [3, 1, 2]
+    assert repr(xp.sum(x)) == "array(6.)"
+
+
+def test_arrays_with_axes_are_ordinary_ones(backend):
+    x = xp.asarray([3.0, 1.0, 2.0])
+    total = xp.sum(x)
+    found = (
+        x,
+        x * total,
+        total * x,
+        xp.stack([total, total]),
+        xp.where(x > 1, x, total),
+        total[None],
+    )
+    assert [type(xp.asarray(f)) for f in found] == [np.ndarray] * len(found)
+    assert xp.asarray(x) is x and type(x * total) is type(total * x) is np.ndarray
+    assert isinstance(total[()], onp.float32)
 
 
 def test_gradients_and_compiled_functions_go_through_it():

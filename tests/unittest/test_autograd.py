@@ -5,7 +5,7 @@ order, life of a graph.
 import numpy as onp
 import pytest
 
-from npcompat import autograd, np, npx
+from npcompat import autograd, errors, np, npx
 
 PLACEMENT = "jax"
 
@@ -510,6 +510,20 @@ def test_what_is_overwritten_has_no_gradient():
         z = y.sum()
     z.backward()
     assert x.grad.tolist() == [0, 3]
+
+
+@pytest.mark.parametrize("view", [lambda z: z.view(), lambda z: z[:1], lambda z: z.T[:1][::-1]])
+def test_a_view_that_was_written_can_be_walked_back(view):
+    x = np.array([1.0, 2.0])
+    x.attach_grad()
+    with autograd.record():
+        z = view((x * x).sum(keepdims=True))
+        z[...] = z * 2
+    z.backward()
+    assert x.grad.tolist() == [4, 8]
+    y = x[:1]  # made and read outside
+    with pytest.raises(errors.AutogradError, match="not recorded"):
+        y.backward()
 
 
 def test_a_view_made_before_the_write_sees_the_graph_of_the_write():

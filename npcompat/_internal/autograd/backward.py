@@ -282,11 +282,23 @@ def backward(
             renew(leaf)
 
 
+def _head_value(head: Handle) -> Value:
+    """Return the value of a head; a view of what was recorded is read as part of the graph."""
+    if head._view is None:
+        return read(head)
+    root = root_of(head)
+    node = root._value.node
+    if node is None or (root._extra is not None and node is root._extra.leaf):
+        return read(head)
+    with modes.changed(recording=True):
+        return read(head)
+
+
 def head_values(
     heads: Sequence[Handle], head_grads: Sequence[Handle | None] | None
 ) -> tuple[list[Value], list[Value | None]]:
     """Return the heads' values and gradients, after checks."""
-    values = [read(h) for h in heads]
+    values = [_head_value(h) for h in heads]
     if head_grads is None:
         head_grads = [None] * len(values)
     if len(head_grads) != len(heads):

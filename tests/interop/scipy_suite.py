@@ -1,0 +1,112 @@
+"""Run SciPy's own array API tests on npcompat: `python -m tests.interop.scipy_suite [MODULE ...]
+[pytest's options]`.
+
+They are those of the installed SciPy, of the modules that are named (`special`, `stats`, ...) or of
+all; those for NumPy alone are left out. What fails must be listed in `scipy_suite.toml` with its
+reason.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+MODULES = (
+    "special", "fft", "signal", "cluster", "linalg", "spatial", "stats", "ndimage", "integrate",
+    "interpolate", "optimize", "differentiate",
+)  # fmt: skip
+
+
+def listed():
+    """The tests that may fail, with the reason of each."""
+    groups = tomllib.loads((HERE / "scipy_suite.toml").read_text()).get("group", [])
+    return {test: group["reason"] for group in groups for test in group["tests"]}
+
+
+def main():
+    """Run the suite in a process of its own; returns its exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("modules", nargs="*", choices=[[], *MODULES], default=[])
+    given, options = parser.parse_known_args()
+    environment = os.environ | {
+        "SCIPY_ARRAY_API": '["numpy"]',
+        "NPCOMPAT_DEFAULT_DTYPE": "numpy",
+        "PYTHONPATH": os.pathsep.join(
+            [str(HERE.parent.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+        ),
+    }
+    command = [
+        *(sys.executable, "-m", "pytest", "-q", "-W", "ignore", "-p", "no:cacheprovider"),
+        *(
+            "-c",
+            os.devnull,
+            "-p",
+            "tests.interop.scipy_suite",
+            "-m",
+            "not slow and not xslow",
+            "-k",
+            "npcompat",
+        ),
+        *(option for name in given.modules or MODULES for option in ("--pyargs", f"scipy.{name}")),
+        *options,
+    ]
+    return subprocess.run(command, cwd=HERE, env=environment).returncode
+
+
+# --- within that process, a plugin ----------------------------------------------------------------
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc):
+    """Give npcompat to the tests that take a namespace, in place of NumPy."""
+    import scipy.conftest
+
+    import npcompat.numpy as np
+
+    scipy.conftest.xp_known_backends.add(np.__name__)  # so that tests for NumPy alone are skipped
+    for fixture in metafunc._arg2fixturedefs.get("xp", ()):
+        fixture.params = (np,)
+        fixture.ids = ("npcompat",)
+
+
+class Verdict:
+    """Tells failures that are listed from those that are not."""
+
+    def __init__(self):
+        self.failed = []
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed:
+            self.failed.append(report.nodeid)
+
+    @property
+    def unlisted(self):
+        known = listed()
+        return [test for test in self.failed if test not in known]
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session):
+        if session.exitstatus == pytest.ExitCode.TESTS_FAILED and not self.unlisted:
+            session.exitstatus = pytest.ExitCode.OK
+
+    def pytest_terminal_summary(self, terminalreporter):
+        terminalreporter.section("SciPy on npcompat")
+        terminalreporter.line(
+            f"{len(self.failed)} failed, of which {len(self.unlisted)} are not listed"
+        )
+        for test in self.unlisted:
+            terminalreporter.line(f"  {test}")
+
+
+def pytest_configure(config):
+    """Register the plugin."""
+    config.pluginmanager.register(Verdict())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -67,6 +67,17 @@ ARRAYS = {
         loss.backward()
         assert a.grad.device == mesh("data") and (a.grad == 6).all()
     """,
+    "a compiled write at positions of a concatenation goes where it should": """
+        h = onp.arange(64, dtype="float32").reshape(16, 4)
+        @npx.jit
+        def f(x):
+            both = np.vstack([x, x * 2])
+            both[np.array([-15]), [3]] *= 2
+            return both
+        expected = onp.vstack([h, h * 2])
+        expected[-15, 3] *= 2
+        assert (f(npx.shard(np.array(h), mesh, "data")) == expected).all()
+    """,
     "operands of meshes of the same devices come together": """
         grid = npx.Mesh(data=4, model=2)
         a = npx.shard(np.ones((8, 5)), mesh, "data")

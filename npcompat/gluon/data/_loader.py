@@ -287,7 +287,8 @@ class DataLoader:
         if not isinstance(leaf, Handle | onp.ndarray):
             return leaf
         if isinstance(self._place, Sharding):
-            return from_local(leaf, self._place.mesh(*self._place.spec[: leaf.ndim]))
+            array = asarray(leaf)
+            return from_local(array, self._place.mesh(*self._place.spec[: array.ndim]))
         return asarray(leaf).to_device(self._place)
 
     def _batch(self, indices: Sequence[int], seed: int) -> Any:

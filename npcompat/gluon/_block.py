@@ -322,8 +322,8 @@ class Block(Structured, Hooked):
         Raises
         ------
         ValueError
-            If a rule does not fit a parameter, or names an axis that the mesh has not; nothing is
-            moved then.
+            If a rule does not fit a parameter, is for none of them, or names an axis that the mesh
+            has not; nothing is moved then.
 
         Examples
         --------

@@ -4,8 +4,9 @@ import warnings
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import numpy as onp
 
@@ -556,6 +557,15 @@ class Parameter:
     def __getstate__(self) -> dict[str, Any]:
         state = {k: v for k, v in self.__dict__.items() if k not in ("_trainers", "_data", "_plan")}
         return {**state, "values": None if self._data is None else self._data.asnumpy()}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        copied = memo[id(self)] = object.__new__(type(self))
+        state = {k: v for k, v in self.__dict__.items() if k not in ("_trainers", "_data", "_plan")}
+        copied.__dict__.update(deepcopy(state, memo))
+        copied._trainers, copied._plan, copied._data = weakref.WeakSet(), self._plan, None
+        if self._data is not None:
+            copied._place(self._data.copy())
+        return copied
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         values = state.pop("values")

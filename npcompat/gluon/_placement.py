@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -75,6 +75,11 @@ class Plan:
     def __post_init__(self) -> None:
         if not isinstance(self.mesh, Mesh):
             raise TypeError(f"shard: mesh: expected a Mesh, got {type(self.mesh).__name__}")
+        if not isinstance(self.rules, Mapping | None):
+            raise TypeError(
+                "shard: rules: expected a dict of patterns, each with the axes of the mesh, got "
+                f"{type(self.rules).__name__}"
+            )
         if self.fsdp is not None and self.fsdp not in self.mesh.axes:
             raise ValueError(
                 f"shard: fsdp={self.fsdp!r} is no axis of {self.mesh!r}: expected one of "
@@ -84,8 +89,20 @@ class Plan:
             try:
                 re.compile(pattern)
                 self.mesh(*_parts(spec))
-            except (re.error, ValueError) as error:
+            except (re.error, TypeError, ValueError) as error:
                 raise ValueError(f"shard: rule {pattern!r}: {error}") from error
+
+    def check_names(self, names: Iterable[str]) -> None:
+        """Raise ValueError if a rule is for no parameter: its pattern is found in none of the
+        names.
+        """
+        known = list(names)
+        for pattern in self.rules or {}:
+            if not any([re.search(pattern, name) for name in known]):
+                raise ValueError(
+                    f"shard: rule {pattern!r} is found in the name of no parameter; there are "
+                    f"{', '.join(map(repr, known)) or 'none'}"
+                )
 
     def place(self, name: str, shape: Sequence[int]) -> Sharding:
         """Return the layout of a parameter."""
@@ -105,7 +122,7 @@ class Plan:
 
 
 def _parts(spec: Any) -> tuple[Part, ...]:
-    return () if spec is None else (spec,) if isinstance(spec, str) else tuple(spec)
+    return tuple(spec) if isinstance(spec, tuple | list) else () if spec is None else (spec,)
 
 
 class Placements:

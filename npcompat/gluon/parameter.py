@@ -243,6 +243,7 @@ class ParameterDict(dict[str, Parameter]):
         """Lay all parameters out on a mesh; the arguments are those of `Block.shard`."""
         plan = Plan(mesh, rules, fsdp, least)
         named = once(self)
+        plan.check_names(named)
         for name, parameter in named.items():
             if parameter._shape is not None and parameter.shape_is_known:
                 plan.place(name, parameter._shape)  # all rules fit, or nothing is moved

@@ -10,7 +10,7 @@ from npcompat._internal.backend.jax.namespace import is_tracer
 from npcompat._internal.core.handle import Value
 from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.devices import device_of, moved
-from npcompat._internal.dispatch.meshes import Mesh, Sharding
+from npcompat._internal.dispatch.meshes import Mesh, Part, Sharding
 from npcompat._internal.dispatch.placement import constant
 from npcompat._internal.support.text_table import table
 from npcompat.numpy._creation import asarray
@@ -18,7 +18,7 @@ from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 
 
-def shard(x: ArrayLike, mesh: Mesh, *spec: Any) -> ndarray:
+def shard(x: ArrayLike, mesh: Mesh | Sharding, *spec: Part) -> ndarray:
     """Shard an array over a mesh: lay it out in pieces on several devices.
 
     In a compiled function this is a constraint for the compiler, which moves values as it needs.
@@ -27,8 +27,8 @@ def shard(x: ArrayLike, mesh: Mesh, *spec: Any) -> ndarray:
     ----------
     x : array_like
         Array, which is left as it is.
-    mesh : Mesh
-        The devices.
+    mesh : Mesh or Sharding
+        The devices; or a layout, such as ``mesh("data")``, to which no `spec` is added.
     *spec : str, tuple of str, or None
         For each axis of the array the axes of the mesh along which it is cut; None, and axes that
         are not mentioned, stay whole.
@@ -49,7 +49,14 @@ def shard(x: ArrayLike, mesh: Mesh, *spec: Any) -> ndarray:
     >>> npx.shard(np.arange(4), mesh, "data").tolist()
     [0, 1, 2, 3]
     """
-    found: ndarray = moved(asarray(x), mesh(*spec))
+    if isinstance(mesh, Sharding) and spec:
+        raise TypeError(f"shard: {mesh!r} is a layout already: give no axes beside it, got {spec}")
+    if not isinstance(mesh, Mesh | Sharding):
+        raise TypeError(
+            f"shard: mesh: expected a Mesh or a Sharding, got {type(mesh).__name__}; as in "
+            "npx.shard(x, mesh, 'data')"
+        )
+    found: ndarray = moved(asarray(x), mesh(*spec) if isinstance(mesh, Mesh) else mesh)
     return found
 
 

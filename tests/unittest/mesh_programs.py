@@ -42,7 +42,7 @@ assert len(ARRAY_PROGRAMS) >= 30
 
 NUMPY = """
 def jacobi(np):
-    u = np.zeros((64, 16))
+    u = np.zeros((512, 16))
     u[0] = 1.0
     u[:, -1] = 0.5
     for _ in range(20):
@@ -51,7 +51,7 @@ def jacobi(np):
 
 def conjugate_gradients(np, a, b):
     n = len(b)
-    a = a @ a.T + n * np.eye(n)
+    a = (a + a.T) / 2 + 4 * n * np.eye(n)
     x = np.zeros(n)
     r = b - a @ x
     p = r.copy()

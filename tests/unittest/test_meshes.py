@@ -40,6 +40,22 @@ ARRAYS = {
         d = np.ones((16, 3)).to_device(npx.cpu(1))
         d[...] = c
         assert d.device == npx.cpu(1) and (d == 2).all()
+        for other in (npx.shard(np.ones(16), mesh, "data"), np.ones(16).to_device(npx.cpu(1))):
+            on_host = np.ones(16)
+            on_host += other
+            np.multiply(on_host, other, out=on_host, where=other > 0)
+            assert on_host.device == npx.cpu(0) and on_host.sum() == 32
+        grid = npx.Mesh(data=4, model=2)
+        e = npx.shard(np.ones((8, 4)), grid)
+        e[e > 0] += npx.shard(np.ones((8, 4)), mesh, "data")[0, 0]
+        assert e.device == grid() and (e == 2).all() and e.to_device(whole).device == whole
+        f = npx.shard(np.arange(16).reshape(16, 1), mesh, "data")
+        @npx.jit
+        def fill():
+            g = f[2:5] + 1
+            f.fill(7)
+            return g
+        assert fill().sum() == 12 and f.device == cut and (f == 7).all()
     """,
     "operands on one device of the mesh join it": """
         a = npx.shard(np.ones((16, 2)), mesh, "data")
@@ -50,6 +66,53 @@ ARRAYS = {
             loss = (one * a * a).sum()
         loss.backward()
         assert a.grad.device == mesh("data") and (a.grad == 6).all()
+    """,
+    "a compiled write at positions of a concatenation goes where it should": """
+        h = onp.arange(64, dtype="float32").reshape(16, 4)
+        @npx.jit
+        def f(x):
+            both = np.vstack([x, x * 2])
+            both[np.array([-15]), [3]] *= 2
+            return both
+        expected = onp.vstack([h, h * 2])
+        expected[-15, 3] *= 2
+        assert (f(npx.shard(np.array(h), mesh, "data")) == expected).all()
+    """,
+    "operands of meshes of the same devices come together": """
+        grid = npx.Mesh(data=4, model=2)
+        a = npx.shard(np.ones((8, 5)), mesh, "data")
+        b = npx.shard(np.ones((4, 8, 1)), grid, "data", "model")
+        for f in (np.add, np.equal, npx.jit(np.add)):
+            assert f(a, b).shape == f(b, a).shape == (4, 8, 5) and (f(a, b) == f(1, 1)).all()
+    """,
+    "new arrays of a compiled function lie as the context says": """
+        half, total = npx.Mesh([npx.cpu(0), npx.cpu(1)]), 2**14
+        @npx.jit
+        def f():
+            return np.zeros(total) + np.arange(total)
+        with npx.compile_log() as log:
+            for where in (None, mesh("data"), mesh("data"), half("data"), None):
+                with where or npx.cpu(0):
+                    y = f()
+                assert y.device == (where or npx.cpu(0)) and y[5] == 5
+        assert [entry.name for entry in log if entry.name == "f"] == ["f"] * 3
+        held, count = np.zeros(total), np.ones(())
+        @npx.jit
+        def g(x):
+            held[...] = np.arange(total) * count + x
+            count[...] += 1
+            return np.ones(total) * x
+        with mesh("data"):
+            for i in range(3):
+                assert g(np.array(1.0)).device == mesh("data") and held[3] == 3 * i + 4
+        assert held.device == count.device == mesh() and g(np.ones(()).to_device(npx.cpu(0))).sum() == total
+        @npx.jit
+        def within(x):
+            with mesh("data"):
+                return np.ones((128, 64)) + x
+        with npx.compile_log() as log:
+            assert {within(np.ones(64)).device for _ in range(2)} == {mesh("data")}
+        assert sum(entry.name == "within" for entry in log) == 1
     """,
     "shard is a constraint inside a compiled function": """
         @npx.jit
@@ -113,6 +176,31 @@ ARRAYS = {
         fails(lambda: npx.Mesh(data=-1, model=-1), "one may be -1")
         fails(lambda: npx.Mesh(mesh.jax, data=8), "has axes already", TypeError)
         fails(lambda: np.ones(3, device=3), "expected a Device, a name", TypeError)
+        fails(lambda: npx.Mesh(8), r"got int; axes are named: npx.Mesh.data=8", TypeError)
+        fails(lambda: npx.Mesh({"data": 8}), "expected a list of devices", TypeError)
+        fails(lambda: npx.Mesh(["cpu(0)"]), "expected devices as npx.cpu.0., got 'cpu.0.'", TypeError)
+        fails(lambda: npx.Mesh([npx.cpu(0), npx.cpu(0)]), "cpu.0. is there twice")
+        fails(lambda: npx.Mesh([]), "at least one device")
+        fails(lambda: npx.Mesh(data=8.0), "must be integers", TypeError)
+        assert npx.Mesh(data=onp.int64(8)) == mesh
+        fails(lambda: mesh.__enter__(), "with mesh.'data'.:", TypeError)
+        fails(lambda: npx.shard(np.ones(8), mesh, 0), "the name of an axis .* got 0", TypeError)
+        fails(lambda: npx.shard(np.ones((8, 2)), mesh, ("data", None)), "a tuple of names", TypeError)
+        fails(lambda: npx.shard(np.ones(8), "data"), "expected a Mesh or a Sharding, got str", TypeError)
+        fails(lambda: npx.shard(np.ones(8), mesh("data"), "data"), "is a layout already", TypeError)
+        assert npx.shard(np.ones(8), mesh("data")).device == mesh("data")
+        import pickle
+        for held in (mesh, mesh("data")):
+            fails(lambda: pickle.dumps(held), "can't be pickled", TypeError)
+        two = npx.shard(np.ones(8), npx.Mesh([npx.cpu(0), npx.cpu(1)]))
+        apart = r"shape .8,. on cpu .0, 1, 2, 3, 4, 5, 6, 7. and shape .8,. on cpu .0, 1.; move one"
+        for f in (np.add, npx.jit(lambda a, b: a + b)):
+            fails(lambda: f(npx.shard(np.ones(8), mesh), two), apart)
+        fails(lambda: npx.Sharding("data"), "expected a Mesh, got str", TypeError)
+        net = gluon.nn.Dense(8, in_units=4)
+        fails(lambda: net.shard(mesh, {"weigth": "data"}), "'weigth' is found in the name of no")
+        fails(lambda: net.shard(mesh, [("weight", "data")]), "expected a dict of patterns", TypeError)
+        fails(lambda: net.shard(mesh, {"weight": 0}), "rule 'weight': .* got 0")
     """,
     "new arrays like another lie as it does": """
         a = npx.shard(np.ones((16, 3)), mesh, "data")
@@ -142,6 +230,7 @@ ARRAYS = {
         np.random.seed(3)
         with mesh("data"):
             drawn = np.random.normal(size=(64, 4))
+            assert np.linspace(0, 1, 16).device == np.logspace(0, 1, 16).device == mesh("data")
             places = [np.zeros(16).device, np.arange(16).device, np.array([1.0] * 8).device]
             small = np.zeros(5).device, np.array(3.0).device
             drawn[3] = 1
@@ -150,17 +239,33 @@ ARRAYS = {
         alone[3] = 1
         assert (drawn == alone).all()
         assert np.random.normal(size=3).device == npx.cpu(0)
+        assert np.linspace(0, 1, 5, device=npx.cpu(1)).device == npx.cpu(1)
+        import copy
+        net = gluon.nn.Dense(16, in_units=8)
+        net.initialize()
+        net.shard(mesh, fsdp="data", least=8)
+        again = copy.deepcopy(net)
+        again.weight.data()[:] = 0
+        assert again.weight.data().device == again.weight.grad().device == mesh("data")
+        assert abs(net.weight.data()).sum() > 0
     """,
 }
 ON_A_MESH = """
         random = onp.random.default_rng(0)
         cases = {
             jacobi: [],
-            conjugate_gradients: [random.normal(size=(64, 64)), random.normal(size=64)],
-            black_scholes: [random.uniform(5, 30, 1024) * k for k in (1.0, 2.0, 0.3)],
-            k_means: [random.normal(size=(256, 3))],
-            histogram: [random.normal(size=4096)],
+            conjugate_gradients: [random.normal(size=(128, 128)), random.normal(size=128)],
+            black_scholes: [random.uniform(5, 30, 8192) * k for k in (1.0, 2.0, 0.3)],
+            k_means: [random.normal(size=(1024, 3))],
+            histogram: [random.normal(size=8192)],
         }
+        def program_of(name):
+            # HLO of the last program of this name, which says what one device computes
+            found = [e.hlo_modules()[0].to_string() for e in jax.devices()[0].client.live_executables()]
+            return [text for text in found if text.startswith(f"HloModule jit_{name},")][-1]
+        def elements_of_arrays(hlo):
+            shapes = re.findall(r"\\b(?:pred|bf16|[sufc]\\d+)\\[([\\d,]+)\\]", hlo)
+            return [math.prod(map(int, shape.split(","))) for shape in shapes]
         def watch(frame, event, made):
             if event == "return" and frame.f_code.co_name == "block_on_cpu_mesh":  # each program on a mesh
                 for a in jax.tree.leaves(made):
@@ -177,7 +282,15 @@ ON_A_MESH = """
                 assert len(sizes) > 5 and largest >= eager.nbytes
                 on_one = max(here for all_of_it, here in sizes if all_of_it == largest)
                 assert on_one == largest / mesh.size, (f, largest, on_one)
-                compiled = npx.jit(lambda *arrays: f(np, *arrays))(*given)
+                def program(*arrays):
+                    return f(np, *arrays)
+                program.__name__ = f"compiled_{f.__name__}"
+                compiled = npx.jit(program)(*given)
+                on_one = max(elements_of_arrays(program_of(program.__name__))) * 8
+                if f is jacobi:  # XLA gathers an array for a write of rows (docs/known_gaps.md)
+                    assert f"->f64[{512 // mesh.size},16]" in program_of(program.__name__)
+                else:
+                    assert on_one <= largest / mesh.size * 1.05, (f, largest, on_one)
                 for found in (eager, compiled):
                     assert isinstance(found.device, npx.Sharding), f
                     onp.testing.assert_allclose(found.asnumpy(), expected, 1e-9, 1e-12, err_msg=f.__name__)
@@ -191,5 +304,5 @@ def test_arrays_on_a_mesh(name):
 
 @pytest.mark.parametrize("devices", [2, 8])
 def test_programs_of_numpy_never_lie_whole_on_one_device(devices):
-    begin = "import jax, sys\nmesh = npx.Mesh(data=-1)"
+    begin = "import jax, math, re, sys\nmesh = npx.Mesh(data=-1)"
     run_on_devices(devices, begin, NUMPY, ON_A_MESH)

@@ -104,7 +104,11 @@ def test_values_of_other_processes_are_computed_with_or_asked_for_by_gather(tmp_
     assert npx.gather(np.cumsum(x, 0)).tolist() == h.cumsum(0).tolist()
     assert npx.gather(np.sort(x, 0)).tolist() == onp.sort(h, 0).tolist()
     assert npx.gather(x[2:6]).tolist() == h[2:6].tolist()
-    for ask in (x.asnumpy, lambda: str(x), lambda: onp.asarray(x), lambda: x[x > 3], x.tolist,
+    whole = npx.shard(np.ones(8), mesh)
+    def write_masked():
+        with mesh("data"):  # the values that are read lie in pieces then
+            whole[whole > 0] += 1
+    for ask in (write_masked, x.asnumpy, lambda: str(x), lambda: onp.asarray(x), lambda: x[x > 3], x.tolist,
                 lambda: pickle.dumps(x), lambda: x.to_device(npx.cpu(0))):
         try:
             ask()

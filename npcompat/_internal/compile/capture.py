@@ -10,11 +10,13 @@ from functools import partial
 from typing import Any
 
 from npcompat._internal.backend.jax import sharding
+from npcompat._internal.backend.jax.namespace import is_tracer
 from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.compile.trace import OUTSIDE, CapturedTypeError, Trace, on_xla
 from npcompat._internal.core import dtypes, modes, program_lock
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import Op
+from npcompat._internal.core.trace_notes import LAYOUT
 from npcompat._internal.dispatch.handles import traced_now, wrap
 
 
@@ -67,19 +69,29 @@ def _outside(trace: Trace) -> Callable[[Handle], Value]:
 def _pinned(
     trace: Trace, new: Sequence[Value], old: Sequence[Value], read: Sequence[Value]
 ) -> list[Value]:
-    """Results that replace arrays, laid out as these; on a mesh, if anything that is read lies on
-    one: where nobody says it, XLA chooses, at each run anew.
+    """Results that replace arrays, laid out as these; on a mesh, if anything that is read or made
+    lies on one: where nobody says it, XLA chooses, at each run anew.
     """
     mesh = next((s for v in read if (s := sharding.spread(v.payload)) is not None), None)
+    mesh = mesh or trace.notes.get(LAYOUT)
     if mesh is None:
         return list(new)
     whole = sharding.replicated(mesh)
     return [
         trace.adopt(
-            Value(sharding.pinned(v.payload, sharding.spread(o.payload) or whole), v.node, v.index)
+            Value(
+                sharding.pinned(_traced(v.payload), sharding.spread(o.payload) or whole),
+                v.node,
+                v.index,
+            )
         )
         for v, o in zip(new, old, strict=True)
     ]
+
+
+def _traced(payload: Any) -> Any:
+    """A result as a tracer, also one that is a constant."""
+    return payload if is_tracer(payload) else tracing.lifted(on_xla(payload))
 
 
 Body = Callable[[list[Any], Trace], tuple[Sequence[Value], Any]]

@@ -20,7 +20,7 @@ from npcompat._internal.compile.trace import CapturedTypeError, Trace
 from npcompat._internal.core import modes, program_lock
 from npcompat._internal.core.handle import BorrowedValue, Handle, Value, root_of
 from npcompat._internal.core.retained_outputs import RetainedOutputs, materialize
-from npcompat._internal.core.trace_notes import AT_END, COUNTED, GUARDS
+from npcompat._internal.core.trace_notes import AT_END, COUNTED, GUARDS, LAYOUT
 from npcompat._internal.dispatch import (
     backends,
     execution,
@@ -92,6 +92,7 @@ class Program:
         "given",
         "guards",
         "key",
+        "layout_of_new",
         "layouts",
         "nodes",
         "numpy_dtypes",
@@ -140,8 +141,11 @@ class Program:
         self.outputs: Outputs = found.result
         self.nodes = [h._value.node is not None for h in found.reads]
         self.layouts: list[Any] = []
+        self.layout_of_new = notes.get(LAYOUT)
         if sharding.several[0]:
-            self.layouts = _move_to_common_mesh([h._value for h in found.reads], inputs)
+            self.layouts = _move_to_common_mesh(
+                [h._value for h in found.reads], inputs, self.layout_of_new
+            )
         self.writes = [*found.written, *[h for h, _ in found.recomputable]]
         self.touched = {id(h) for h in (*found.reads, *self.writes)}
         # Captured arrays and arguments that are overwritten by a value of their type are donated.
@@ -293,7 +297,10 @@ class Program:
         if _moves_state(mode):
             _stay_on_xla(values, mode, found.op.name)
         arguments = [*map(_argument, call.inputs)]
-        if sharding.several[0] and _move_to_common_mesh(values, arguments) != self.layouts:
+        if (
+            sharding.several[0]
+            and _move_to_common_mesh(values, arguments, self.layout_of_new) != self.layouts
+        ):
             raise CapturedTypeError(found.op.name)
         values += arguments
         del arguments
@@ -357,9 +364,12 @@ class Program:
                 raise ValueError("assignment destination is read-only")
 
 
-def _move_to_common_mesh(values: Sequence[Value], arguments: Sequence[Value]) -> list[Any]:
+def _move_to_common_mesh(
+    values: Sequence[Value], arguments: Sequence[Value], layout: Any
+) -> list[Any]:
     """Bring what a compiled function reads from outside to the mesh for good, if any of it, or an
-    argument, lies on one; returns how it lies, nothing if it is on one device.
+    argument, or what it makes (`layout`) lies on one; returns how it lies, nothing if it is on one
+    device.
     """
     if not values:
         return []
@@ -367,6 +377,7 @@ def _move_to_common_mesh(values: Sequence[Value], arguments: Sequence[Value]) ->
     mesh = next(filter(None, found), None)
     if mesh is None:
         mesh = next((s for v in arguments if (s := sharding.spread(v.payload)) is not None), None)
+        mesh = mesh or layout
         if mesh is None:
             return []
     whole = sharding.replicated(mesh)

@@ -27,7 +27,12 @@ from npcompat._internal.core.protocols import TraceLike
 from npcompat._internal.core.retained_outputs import version_of
 from npcompat._internal.dispatch import masked_array, memory_layout
 from npcompat._internal.dispatch.numpy_errors import explained
-from npcompat._internal.dispatch.placement import MOST_KNOWN, SCALARS, in_range
+from npcompat._internal.dispatch.placement import (
+    MOST_KNOWN,
+    SCALARS,
+    in_range,
+    laid_out_by_context,
+)
 from npcompat._internal.support.errors import SymbolError, user_location
 
 OUTSIDE = Leaf(None, "outside")
@@ -43,6 +48,7 @@ class Trace:
 
     def __init__(self, outer: TraceLike | None, recorded_outside: bool) -> None:
         self.outer = outer
+        self.context = modes.current()  # that of the call for which the function is traced
         self.recorded_outside = recorded_outside
         self.captured: list[Handle] = []  # handles read from outside, in order
         self.constants: list[Any] = []  # the constant of each of them in the jaxpr
@@ -252,6 +258,8 @@ class Trace:
                 if self.recorded_outside and not mode.recording:
                     out = xla.stop_gradient(out)
                 if not any(map(xla.is_tracer, checked)):
+                    if op.outputs == 1 and math.prod(out.shape) > MOST_KNOWN:
+                        out = laid_out_by_context(out, mode)
                     out = self.known(op, checked, attrs, out, mode)
                 result = Value(out) if op.outputs == 1 else tuple([Value(o) for o in out])
         except (TypeError, ValueError, IndexError) as error:

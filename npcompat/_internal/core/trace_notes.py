@@ -4,11 +4,12 @@ A trainer tells the trace so what its step depends on beside arrays.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from npcompat._internal.core import modes
 
-GUARDS, COUNTED, AT_END = "guards", "counted guards", "at end"
+GUARDS, COUNTED, AT_END, LAYOUT = "guards", "counted guards", "at end", "layout of new arrays"
 _ITEM, _CHECK = 0, 4  # kinds of `compile/guards.py`: an item of a dict, a function to call
 
 
@@ -21,6 +22,22 @@ def counted(owner: Any, name: str) -> None:
     """Let the program be used only while an attribute is what it is now; setting it is counted."""
     state = vars(owner)
     _outermost().notes.setdefault(COUNTED, []).append((_ITEM, state, name, state[name]))
+
+
+def makes_arrays(layout: Any) -> None:
+    """Note that the function makes arrays of this layout, or None; its program is for contexts that
+    lay new arrays out as that of its trace.
+    """
+    trace = _outermost()
+    if LAYOUT not in trace.notes:
+        before = trace.context.device
+        guard(partial(_has_device, before), "the layout of new arrays has changed")
+    trace.notes[LAYOUT] = trace.notes.get(LAYOUT) or layout
+
+
+def _has_device(before: Any) -> bool:
+    now = modes.current().device
+    return now is before or bool(now == before)
 
 
 def at_end(look: Callable[[], None]) -> None:
@@ -36,4 +53,4 @@ def _outermost() -> Any:
     return trace
 
 
-__all__ = ["AT_END", "COUNTED", "GUARDS", "at_end", "counted", "guard"]
+__all__ = ["AT_END", "COUNTED", "GUARDS", "LAYOUT", "at_end", "counted", "guard", "makes_arrays"]

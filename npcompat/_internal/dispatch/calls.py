@@ -57,12 +57,22 @@ def call(
         made = program(*payloads)
         return sharding.block_on_cpu_mesh(made) if sharding.several[0] else made
     except CALL_ERRORS as error:
-        if sharding.are_apart(error) and (together := sharding.on_common_mesh(payloads)):
-            return sharding.block_on_cpu_mesh(program(*together))
+        if sharding.are_apart(error) and (
+            together := sharding.on_common_mesh(payloads, mode.device)
+        ):
+            return _called_together(op, program, together, attrs)
         raise explained(op, payloads, attrs, error) from error
     finally:
         if x64_scopes:
             xla.exit_x64_scope()
+
+
+def _called_together(op: Op, program: Any, payloads: Sequence[Any], attrs: Attrs) -> Any:
+    """Call a program again on operands that were brought to one mesh."""
+    try:
+        return sharding.block_on_cpu_mesh(program(*payloads))
+    except CALL_ERRORS as error:
+        raise explained(op, payloads, attrs, error) from error
 
 
 def _asks_for_host(attrs: Attrs) -> bool:

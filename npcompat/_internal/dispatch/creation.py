@@ -1,7 +1,7 @@
 """Creation of arrays by operators without operands (`zeros`, `arange`), on the host if possible."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as onp
@@ -96,6 +96,16 @@ def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
     if op.outputs == 1:
         return constant(out)
     return tuple([constant(o) for o in out])
+
+
+def made_of_numbers(op: Op, attrs: Attrs, payloads: Sequence[Any], mode: modes.Mode) -> Any:
+    """Return what an operator makes of numbers alone on XLA: a new array, where the mode says."""
+    if op.outputs == 1 and sharding.is_layout(mode.device):
+        return sharding.run_in_pieces(op, attrs, payloads, mode.device, mode.numpy_dtypes)
+    made = call(op, payloads, attrs, (), xla, mode)
+    if op.outputs == 1:
+        return xla.moved(made, mode.device)
+    return tuple([xla.moved(out, mode.device) for out in made])
 
 
 def _is_large(attrs: Mapping[str, Any]) -> bool:

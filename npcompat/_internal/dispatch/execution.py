@@ -10,6 +10,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.backend.plugin.backend import Plugin
 from npcompat._internal.core import modes
@@ -20,8 +21,8 @@ from npcompat._internal.core.program_cache import DONATING, FORWARD
 from npcompat._internal.dispatch import late_bound
 from npcompat._internal.dispatch.backends import XLA_ARRAY
 from npcompat._internal.dispatch.calls import call, programs_on_xla
-from npcompat._internal.dispatch.creation import _create
-from npcompat._internal.dispatch.placement import host_payload, place
+from npcompat._internal.dispatch.creation import _create, made_of_numbers
+from npcompat._internal.dispatch.placement import SCALARS, host_payload, place
 
 _ALL_XLA = {XLA_ARRAY}
 _ALL_HOST = {onp.ndarray}
@@ -51,10 +52,17 @@ def run(op: Op, values: Sequence[Value], attrs: Attrs = (), donate: Collection[i
         for v in values:
             if v.node is not None:
                 return late_bound.recorder(op, values, payloads, attrs, backend, mode)
-    out = call(op, payloads, attrs, donate, backend, mode)
+    if mode.device is not None and backend is xla and _are_numbers(values):
+        out = made_of_numbers(op, attrs, payloads, mode)
+    else:
+        out = call(op, payloads, attrs, donate, backend, mode)
     if op.outputs == 1:
         return Value(out)
     return tuple([Value(o) for o in out])
+
+
+def _are_numbers(values: Sequence[Value]) -> bool:
+    return all([type(v.payload) in SCALARS for v in values])
 
 
 def _observed(
@@ -87,6 +95,8 @@ def execute(op: Op, payloads: list[Any], donate: Collection[int]) -> Sequence[An
                 op.name, payloads, partial(execute, op, payloads, donate)
             )
         return observed
+    if not payloads and sharding.is_layout(mode.device):
+        return sharding.on_mesh(call(op, (), (), (), xla, mode), mode.device)
     if not payloads:
         out = _create(op, (), mode)
         return [out.payload] if op.outputs == 1 else [v.payload for v in out]

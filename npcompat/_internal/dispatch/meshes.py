@@ -1,7 +1,8 @@
 """Meshes of devices, and the layouts of arrays on them; a `Sharding` stands where a `Device` does."""
 
 import math
-from collections.abc import Iterable, Sequence
+import operator
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from npcompat._internal.backend.jax import runtime as xla
@@ -43,8 +44,8 @@ class Mesh:
                 raise TypeError("Mesh: a mesh of JAX's has axes already; give no others")
             self.jax = devices
         else:
-            found = xla.all_devices() if devices is None else [_resolved(d) for d in devices]
-            lengths = axes or {"data": -1}
+            found = xla.all_devices() if devices is None else _resolved(devices)
+            lengths = {name: _as_int(n, axes) for name, n in axes.items()} or {"data": -1}
             self.jax = sharding.grid(found, _lengths(lengths, len(found)), list(lengths))
         if self.jax.size > 1:
             sharding.several[0] = True
@@ -65,6 +66,16 @@ class Mesh:
         """
         return Sharding(self, spec)
 
+    def __enter__(self) -> "Mesh":
+        first = next(iter(self.axes))
+        raise TypeError(
+            f"with {self!r}: call the mesh with the axes that cut new arrays, as in "
+            f"with mesh({first!r}):; with mesh(): puts a copy on each device"
+        )
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Mesh) and bool(self.jax == other.jax)
 
@@ -73,6 +84,9 @@ class Mesh:
 
     def __repr__(self) -> str:
         return f"Mesh({', '.join(f'{name}={n}' for name, n in self.axes.items())})"
+
+    def __deepcopy__(self, memo: Any) -> "Mesh":
+        return self
 
     def __reduce__(self) -> Any:
         raise TypeError(
@@ -104,7 +118,11 @@ class Sharding:
     __slots__ = ("_layout", "mesh", "spec")
 
     def __init__(self, mesh: Mesh, spec: Sequence[Part] = ()) -> None:
+        if not isinstance(mesh, Mesh):
+            raise TypeError(f"Sharding: mesh: expected a Mesh, got {type(mesh).__name__}")
         self.mesh, self.spec = mesh, tuple(spec)
+        for part in self.spec:
+            _check_part(part, mesh)
         used = [name for part in self.spec for name in sharding.names_of(part)]
         for name in used:
             if name not in mesh.axes:
@@ -172,6 +190,15 @@ class Sharding:
     def __repr__(self) -> str:
         return f"{self.mesh!r}({', '.join(map(repr, self.spec))})"
 
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "a Sharding holds devices of this process and can't be pickled: pickle the axes of its "
+            "mesh and its spec, and make it again"
+        )
+
+    def __deepcopy__(self, memo: Any) -> "Sharding":
+        return self
+
     def __enter__(self) -> "Sharding":
         modes.enter(self, device=self.resolve())
         return self
@@ -180,14 +207,48 @@ class Sharding:
         modes.leave(self)
 
 
-def _resolved(device: Any) -> Any:
-    return device.resolve() if hasattr(device, "resolve") else device
+def _check_part(part: Any, mesh: Mesh) -> None:
+    """Raise TypeError if a part of a layout is not made of names."""
+    if part is None or isinstance(part, str):
+        return
+    if not isinstance(part, tuple) or not all(isinstance(name, str) for name in part):
+        first = next(iter(mesh.axes))
+        raise TypeError(
+            f"layout on {mesh!r}: expected for each axis of an array the name of an axis of the "
+            f"mesh, a tuple of names, or None, got {part!r}; as in mesh({first!r}, None)"
+        )
+
+
+def _resolved(devices: Any) -> list[Any]:
+    """The backend's own objects for the devices of a mesh."""
+    if not isinstance(devices, Iterable) or isinstance(devices, str | Mapping):
+        raise TypeError(
+            "Mesh: devices: expected a list of devices, or a mesh of JAX's, got "
+            f"{type(devices).__name__}; axes are named: npx.Mesh(data=8)"
+        )
+    given = list(devices)
+    found = [d.resolve() if hasattr(d, "resolve") else d for d in given]
+    for device, resolved in zip(given, found, strict=True):
+        if not hasattr(resolved, "platform"):
+            raise TypeError(f"Mesh: devices: expected devices as npx.cpu(0), got {device!r}")
+        if found.count(resolved) > 1:
+            raise ValueError(f"Mesh: devices: {device!r} is there twice")
+    if not found:
+        raise ValueError("Mesh: devices: expected at least one device, got none")
+    return found
+
+
+def _as_int(length: Any, axes: dict[str, Any]) -> int:
+    try:
+        return operator.index(length)
+    except TypeError:
+        raise TypeError(f"Mesh: lengths of axes must be integers; got {axes}") from None
 
 
 def _lengths(axes: dict[str, int], devices: int) -> list[int]:
     """Lengths of the axes, of which one that is -1 takes the devices that are left."""
     lengths = list(axes.values())
-    if any(type(n) is not int or (n < 1 and n != -1) for n in lengths) or lengths.count(-1) > 1:
+    if any(n < 1 and n != -1 for n in lengths) or lengths.count(-1) > 1:
         raise ValueError(f"Mesh: lengths of axes must be positive, one may be -1; got {axes}")
     known = math.prod([n for n in lengths if n != -1])
     if -1 in lengths:

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as onp
 
+from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import dtypes
-from npcompat._internal.core.op import Attrs, Op
+from npcompat._internal.core.op import Attrs, Op, short_name
 
 CALL_ERRORS = (TypeError, ValueError, IndexError, ZeroDivisionError, AssertionError)
 
@@ -20,6 +21,8 @@ def explained(op: Op, payloads: Sequence[Any], attrs: Attrs, error: Exception) -
     """
     if type(error).__module__.startswith("npcompat") or isinstance(error, NotImplementedError):
         return error
+    if sharding.are_apart(error):
+        return ValueError(f"{short_name(op.name)}: {sharding.apart(payloads)}")
     if any([hasattr(p, "dtype") and p.dtype.kind in "OSUT" for p in payloads]):
         return error
     stand_ins = [

@@ -10,7 +10,7 @@ from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.backend.plugin.backend import Plugin
-from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core import dtypes, modes, trace_notes
 from npcompat._internal.core.engine_array import EngineArray
 from npcompat._internal.core.handle import Value
 from npcompat._internal.core.op import Attrs, Op, short_name
@@ -163,7 +163,18 @@ def constant(array: onp.ndarray[Any, Any]) -> Value:
     stays = (
         goes and array.size <= MOST_KNOWN if mode.trace is not None else on_host(mode) or not goes
     )
+    if mode.trace is not None and not stays and sharding.several[0]:
+        trace_notes.makes_arrays(mode.device if sharding.is_layout(mode.device) else None)
     return new_value(array if stays else backends.placed(array, mode))
+
+
+def laid_out_by_context(made: Any, mode: modes.Mode) -> Any:
+    """Return a new array of a compiled function in the layout that the context names, if any."""
+    if not sharding.several[0]:
+        return made
+    layout = mode.device if sharding.is_layout(mode.device) else None
+    trace_notes.makes_arrays(layout)
+    return made if layout is None else sharding.placed(made, layout)
 
 
 MOST_KNOWN = 4096

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as onp
 
+from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jax import sharding
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import BorrowedValue, Handle, Value, bump_version, clock
@@ -79,9 +80,14 @@ def _kept_where(handle: Handle, value: Value) -> Value:
     if type(handle._value) is BorrowedValue:
         return value
     before, payload = handle._value.payload, value.payload
-    if type(before) is not XLA_ARRAY or before.shape != payload.shape:
+    if type(before) is onp.ndarray:
+        if type(payload) is not XLA_ARRAY or xla.device_of(payload) is xla.first_cpu():
+            return value
+        kept = onp.array(host_payload(value))
+    elif type(before) is XLA_ARRAY and before.shape == payload.shape:
+        kept = sharding.kept_where(payload, before)
+    else:
         return value
-    kept = sharding.kept_where(payload, before)
     return value if kept is payload else Value(kept, value.node, value.index)
 
 

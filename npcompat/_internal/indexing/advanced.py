@@ -305,7 +305,7 @@ def _put_at_positions(base: Any, advanced: list[Any], new: Any) -> None:
 
     if any([a is not None and a.dtype == onp.bool_ for a in advanced]) and _read_on_host(base, fit):
         host = onp.array(handles.to_host(base))
-        host[index([onp.asarray(p) for p in positions])] = onp.asarray(fit.payload)
+        host[index([onp.asarray(p) for p in positions])] = host_payload(fit)
         writes.write(base, constant(host))
         return
     places = [array_like.as_value(p) for p in positions]

@@ -24,7 +24,12 @@ from npcompat._internal.core.tensor_type import symbols_in
 from npcompat._internal.dispatch import array_like, execution, handles, late_bound, writes
 from npcompat._internal.dispatch.late_bound import symbols_exist
 from npcompat._internal.dispatch.outside_traces import outside
-from npcompat._internal.dispatch.placement import constant, moved_to_default_device, new_value
+from npcompat._internal.dispatch.placement import (
+    constant,
+    laid_out_by_context,
+    moved_to_default_device,
+    new_value,
+)
 from npcompat._internal.random import prefetched_draws, prefix_draws
 
 _substitutes: ContextVar[Mapping[int, "Stream"]] = ContextVar(
@@ -189,9 +194,8 @@ class Stream:
         )
         writes.write(counter, following)
         if mode.trace is not None and sharding.is_layout(mode.device):
-            return new_value(
-                sharding.placed(sample.payload, mode.device), sample.node, sample.index
-            )
+            laid_out = laid_out_by_context(sample.payload, mode)
+            return new_value(laid_out, sample.node, sample.index)
         return moved_to_default_device(
             sample if size is None else prefix_draws.beginning(sample, size)
         )

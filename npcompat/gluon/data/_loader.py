@@ -267,12 +267,18 @@ class DataLoader:
             if not isinstance(place, Sharding):
                 yield number, whole
                 continue
-            if not place.fits((len(whole),)):
+            rows = place.mesh(*place.spec[:1])
+            if any(place.spec[1:]) and processes.count() > 1:
+                raise NotImplementedError(
+                    f"DataLoader(device={place!r}): several processes cut batches along their first "
+                    f"axis only: give {rows!r}, and npx.shard the batches further"
+                )
+            if not rows.fits((len(whole),)):
                 raise ValueError(
                     f"DataLoader: a batch of {len(whole)} samples can't be cut evenly by {place!r}; "
                     "use another batch_size, or last_batch='discard'"
                 )
-            parts = place.resolve().addressable_devices_indices_map((len(whole),)).values()
+            parts = rows.resolve().addressable_devices_indices_map((len(whole),)).values()
             spans = sorted({part[0].indices(len(whole))[:2] for part in parts})
             yield number + rank * _APART, [i for b, e in spans for i in whole[b:e]]
 
@@ -281,7 +287,8 @@ class DataLoader:
         if not isinstance(leaf, Handle | onp.ndarray):
             return leaf
         if isinstance(self._place, Sharding):
-            return from_local(leaf, self._place)
+            array = asarray(leaf)
+            return from_local(array, self._place.mesh(*self._place.spec[: array.ndim]))
         return asarray(leaf).to_device(self._place)
 
     def _batch(self, indices: Sequence[int], seed: int) -> Any:

@@ -128,12 +128,17 @@ def placed(payload: Any, sharding: Any) -> Any:
         if isinstance(payload, Tracer):
             return jax.lax.with_sharding_constraint(payload, fits)
         if payload.sharding.is_equivalent_to(fits, payload.ndim):
-            return (
-                payload if isinstance(payload.sharding, NamedSharding) else _renamed(payload, fits)
-            )
+            return payload if _has_names_of(payload.sharding, fits) else _renamed(payload, fits)
         if payload.is_fully_addressable and not fits.is_fully_addressable:
             return laid_out(onp.asarray(payload), fits)
         return block_on_cpu_mesh(jax.device_put(payload, fits))
+
+
+def _has_names_of(sharding: Any, other: Any) -> bool:
+    """Return True for an equivalent layout on the same mesh, whose axes have the same names."""
+    return isinstance(sharding, NamedSharding) and (
+        sharding.mesh is other.mesh or bool(sharding.mesh == other.mesh)
+    )
 
 
 def _renamed(payload: Any, sharding: Any) -> Any:
@@ -197,28 +202,67 @@ def lies_elsewhere(payload: Any) -> bool:
     )
 
 
-def on_common_mesh(payloads: Sequence[Any]) -> list[Any] | None:
-    """Operands of which some lie on a mesh and others on one device: each device of the mesh gets a
-    copy of these. None if that is not the case.
+def on_mesh(made: Any, sharding: Any) -> Sequence[Any]:
+    """Results of a program without operands, laid out where the program leaves that open."""
+    outs = made if type(made) in (tuple, list) else (made,)
+    return [placed(out, sharding) if spread(out) is None else out for out in outs]
+
+
+def on_common_mesh(payloads: Sequence[Any], context: Any = None) -> list[Any] | None:
+    """Operands of which some lie on a mesh, and others on one device, or on a mesh of the same
+    devices in another arrangement: each device of the mesh gets a copy of these. The mesh is that of
+    the context if none lies on one. None if there is no mesh.
     """
     found = [s for p in payloads if (s := spread(p)) is not None]
+    if not found and is_layout(context):
+        found = [context]
     if not found:
         return None
     whole, devices = replicated(found[0]), found[0].device_set
     if any(s.device_set != devices for s in found):
         return None
-    return [placed(p, whole) if type(p) is Array and spread(p) is None else p for p in payloads]
+    return [
+        placed(p, whole) if type(p) is Array and not _is_on(p, whole.mesh) else p for p in payloads
+    ]
+
+
+def _is_on(payload: Any, mesh: Mesh) -> bool:
+    place = spread(payload)
+    return place is not None and getattr(place, "mesh", mesh) == mesh
 
 
 def are_apart(error: Exception) -> bool:
-    """Return True for JAX's error about operands on different devices."""
-    return several[0] and "incompatible devices" in str(error)
+    """Return True for JAX's errors about operands on different devices, or on meshes of the same
+    devices of which one has no name for how a result lies.
+    """
+    return several[0] and any([text in str(error) for text in _APART])
+
+
+def apart(payloads: Sequence[Any]) -> str:
+    """The text of the error about operands that lie apart; each set of devices is named once."""
+    found: dict[str, str] = {}
+    for payload in payloads:
+        if type(payload) is Array:
+            numbers = sorted([device.id for device in payload.sharding.device_set])
+            name = next(iter(payload.sharding.device_set)).platform
+            found.setdefault(f"{name} {numbers}", f"shape {payload.shape}")
+    if len(found) < 2:
+        return (
+            "operands lie on meshes of the same devices in other arrangements, and one of them has "
+            "no name for how a result lies: use one mesh for all"
+        )
+    where = " and ".join([f"{shape} on {place}" for place, shape in found.items()])
+    return (
+        f"operands lie on devices that have no mesh in common: {where}; move one of them, as by "
+        "a.to_device(b.device)"
+    )
+
+
+_APART = "incompatible devices", "is incompatible with mesh_shape"
 
 
 def pinned(payload: Any, sharding: Any) -> Any:
     """A result of a program, laid out as what it replaces."""
-    if sharding is None or not isinstance(payload, Tracer):
-        return payload
     return jax.lax.with_sharding_constraint(payload, sharding)
 
 
@@ -253,12 +297,17 @@ def run_in_pieces(
     """Results of an operator, the first of them laid out and never whole on one device."""
     operands = payloads
     if not sharding.is_fully_addressable:
-        operands = [onp.asarray(p) if type(p) is Array else p for p in payloads]
-    types = tuple([(p.shape, onp.dtype(p.dtype)) for p in operands])
+        operands = [_of_all_processes(p) if type(p) is Array else p for p in payloads]
+    types = tuple([(p.shape, onp.dtype(p.dtype)) for p in payloads])
     try:
         return block_on_cpu_mesh(_in_pieces(op, attrs, types, sharding, numpy_dtypes)(*operands))
     finally:
         exit_x64_scope()
+
+
+def _of_all_processes(operand: Any) -> Any:
+    """An operand that each process has, for a program of all: a number stays weak."""
+    return operand.item() if operand.weak_type else onp.asarray(operand)
 
 
 @lru_cache(maxsize=512)
@@ -296,6 +345,7 @@ def block_on_cpu_mesh(made: Any) -> Any:
 
 
 __all__ = [
+    "apart",
     "are_apart",
     "block_on_cpu_mesh",
     "divides",
@@ -313,6 +363,7 @@ __all__ = [
     "named",
     "names_of",
     "on_common_mesh",
+    "on_mesh",
     "parts_of",
     "pinned",
     "placed",

@@ -7,6 +7,8 @@
   operators on its columns, which XLA fuses with their neighbours. A reduction is a library call,
   which is slow for each row.
 - Some convolutions become products of matrices (`cpu_convolution`).
+- Where there are several devices, a barrier stands between an array and a scatter into it: XLA's
+  partitioner writes a concatenation at wrong places otherwise, once on each device.
 - Writes whose new values overlap the written memory are separated (`overlapping_writes`), on every
   platform.
 """
@@ -66,14 +68,14 @@ def for_cpu(compute: Callable[..., Any]) -> Callable[..., Any]:
 
 def rewritten(jaxpr: Jaxpr) -> Jaxpr:
     """Return the jaxpr rewritten for the default platform."""
-    return _Rewriter(jax.default_backend() == "cpu").equations(jaxpr)
+    return _Rewriter(jax.default_backend() == "cpu", jax.device_count() > 1).equations(jaxpr)
 
 
 class _Rewriter:
     """Rewriter of a jaxpr, and of the jaxprs of calls and loops in it."""
 
-    def __init__(self, on_cpu: bool) -> None:
-        self.on_cpu = on_cpu
+    def __init__(self, on_cpu: bool, on_several: bool) -> None:
+        self.on_cpu, self.on_several = on_cpu, on_several
         # by id, so that calls which share a jaxpr share the rewritten one
         self.seen: dict[int, tuple[Jaxpr, Jaxpr]] = {}
         self.closed: dict[int, tuple[ClosedJaxpr, ClosedJaxpr]] = {}
@@ -90,6 +92,11 @@ class _Rewriter:
         separator = Separator()
         for equation in [one for e in jaxpr.eqns for one in separator.equations(e)]:
             name = equation.primitive.name
+            if self.on_several and name.startswith("scatter") and _is_made(equation, made):
+                target: Any = equation.invars[0]
+                kept = Var(target.aval)
+                equations.append(_barrier(target.aval).replace(invars=[target], outvars=[kept]))
+                equation = equation.replace(invars=[kept, *equation.invars[1:]])
             if not self.on_cpu and name not in _WITHIN:
                 pass
             elif name == "gather":
@@ -135,6 +142,21 @@ class _Rewriter:
         if isinstance(parameter, tuple):
             return tuple([self._within(p) for p in parameter])
         return parameter
+
+
+def _is_made(equation: JaxprEqn, made: Mapping[Var, JaxprEqn]) -> bool:
+    """Return True if the first operand of an equation is computed in the same jaxpr."""
+    target = equation.invars[0]
+    return isinstance(target, Var) and target in made
+
+
+def _barrier(kind: Any) -> JaxprEqn:
+    """Return an equation that XLA does not look through."""
+    with jax.enable_x64(True):
+        found: JaxprEqn = jax.make_jaxpr(lax.optimization_barrier)(
+            jax.ShapeDtypeStruct(kind.shape, kind.dtype)
+        ).jaxpr.eqns[0]
+    return found
 
 
 def _call(function: Callable[..., Any], *types: Any) -> JaxprEqn:

@@ -164,6 +164,22 @@ def test_what_is_read_later_is_not_written(name):
         onp.testing.assert_allclose(mine, theirs, rtol=1e-6)
 
 
+def test_what_is_donated_is_kept_if_the_program_raises():
+    def refuses(x):
+        raise ValueError("refused")
+
+    def function(x, y):
+        like = jax.ShapeDtypeStruct(M.shape, M.dtype)
+        return x * 2.0, jax.pure_callback(refuses, like, y) + 1.0
+
+    engine = ENGINES[True]
+    run = engine.program(program_of(function, M, M), frozenset((0,)), CPU)
+    x, y = engine.from_host(M, CPU), engine.from_host(M, CPU)
+    with pytest.raises(Exception, match="refused"):
+        run(x, y)
+    onp.testing.assert_array_equal(x.numpy(), M)
+
+
 @pytest.mark.parametrize("name", ["numpy", "torch", "array_api_strict"])
 def test_a_part_of_a_state_that_is_returned_is_of_before_the_write(name):
     if name != "numpy":

@@ -83,6 +83,11 @@ _OWNED = frozenset((
     "reduce_sum", "dynamic_update_slice", "square", "linear", "scaled_sum", "part_above",
 ))  # fmt: skip
 """Primitives whose result is always a buffer of its own, which a later equation may write."""
+_MAY_RAISE = _LISTS | {
+    "cholesky", "eig", "eigh", "svd", "qr", "lu", "triangular_solve", "fft", "householder_product",
+    "geqrf", "lu_pivots_to_permutation",
+}  # fmt: skip
+"""Primitives that may raise while a program runs: its inputs are not written before."""
 _COMMUTATIVE = frozenset(("add", "mul", "max", "min"))
 _FOLDED = frozenset((
     *BROADCASTING, "iota", "broadcast", "reshape", "transpose", "slice", "concatenate", "convert",
@@ -135,7 +140,10 @@ class _Builder:
         self._numbers = self._broadcast_by_engine() if executor.broadcasts else {}
         self._held = frozenset(self._numbers.values())
         self._root: dict[Atom, Atom] = {}
-        self._writable = {program.inputs[i] for i in donate}
+        self._donated = frozenset([program.inputs[i] for i in donate])
+        self._writable = set[Atom](self._donated)
+        risky = [i for i, e in enumerate(program.equations) if e.name in _MAY_RAISE]
+        self._last_risk = max(risky, default=-1)
         for equation in program.equations:
             if equation.name in ALIASING:
                 source = equation.inputs[0]
@@ -200,6 +208,7 @@ class _Builder:
             and target not in self._known
             and target.type == equation.outputs[0].type
             and self._last_of_root[target] <= position
+            and (target not in self._donated or position > self._last_risk)
             and all([a is target or self._root.get(a, a) is not target for a in inputs])
         )
 

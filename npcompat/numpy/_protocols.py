@@ -136,7 +136,8 @@ class Protocols(Handle):
         Each side sees the other's writes where `numpy.asarray` would give such memory. Else it is
         read-only, and consumers that do not know such memory get a copy.
         """
-        payload = payload_now(self._value) if self._view is None else handles.read(self).payload
+        plain = self._view is None and modes.current().trace is None
+        payload = payload_now(self._value) if plain else handles.read(self).payload
         if xla.is_tracer(payload):
             raise handles.traced_value_error()
         if not isinstance(payload, onp.ndarray):

@@ -11,6 +11,7 @@ from npcompat._internal.autograd import tape, whole_graph
 # backend
 from npcompat._internal.backend import pillow
 from npcompat._internal.backend.conformance import equations
+from npcompat._internal.backend.equations import normalise
 from npcompat._internal.backend.jax import namespace, programs
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jax.kernels import array_functions as jax_array_functions
@@ -24,6 +25,7 @@ from npcompat._internal.backend.jaxpr import (
 )
 from npcompat._internal.backend.jaxpr.cpu_convolution import FEW, FITS, MUCH, TAPS, product
 from npcompat._internal.backend.jaxpr.cpu_rewrites import MANY, OFTEN, SHORT, rewritten
+from npcompat._internal.backend.kit import simplification
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.backend.plugin import registry
 from npcompat._internal.compile import jit

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import ClassVar
 
 import array_api_compat.numpy as xp
+import jax
 import numpy as onp
 import pytest
-from internals import BackendError, EngineArray, registry
+from internals import BackendError, EngineArray, TracedValueError, registry
 
 from npcompat import autograd, backends, gluon, np, npx
 
@@ -384,6 +385,23 @@ def test_one_compiled_function_runs_on_two_backends():
         (x,) = arrays(name, [1.0, 2.0])
         assert double(x).asnumpy().tolist() == [2.0, 4.0]
         assert double(x).asnumpy().tolist() == [2.0, 4.0]
+
+
+def test_a_captured_array_has_no_values_while_a_function_is_compiled():
+    (state, x) = arrays("plain", [1.0, 2.0], [10.0, 20.0])
+
+    def at_once(v):
+        with jax.ensure_compile_time_eval():
+            double = state * 2
+        return v + double
+
+    for function in (at_once, lambda v: v * np.array(onp.from_dlpack(state))):
+        with pytest.raises(TracedValueError, match=f"{Path(__file__).name}.* compiled"):
+            npx.jit(function)(x)
+    add = npx.jit(lambda v: v + state)
+    assert add(x).tolist() == [11.0, 22.0]
+    state[0] = 5.0
+    assert add(x).tolist() == [15.0, 22.0] and state.tolist() == [5.0, 2.0]
 
 
 def test_jax_plugins_below_xla_are_named_by_jax():

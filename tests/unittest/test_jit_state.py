@@ -254,6 +254,7 @@ def test_donation_spares_buffers_that_are_shared():
     assert taken.tolist() == [3, 4, 5, 6]
 
 
+@pytest.mark.of_xla("the addresses of its buffers")
 def test_what_is_only_written_stays_in_its_memory():
     x, held = np.ones(100), np.zeros(100)
     x.attach_grad()
@@ -514,6 +515,7 @@ def test_steps_go_on_whatever_happens_between_them(between, monkeypatch):
 
 
 @NEEDED
+@pytest.mark.of_xla("the C fast path calls its programs")
 def test_equal_calls_are_rerun_by_the_fast_path(monkeypatch):
     def never(*_):
         raise AssertionError("the slow path is taken")

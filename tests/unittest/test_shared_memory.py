@@ -317,6 +317,15 @@ def test_while_a_function_is_compiled_there_is_no_memory():
         npx.jit(lambda a: onp.asarray(a))(np.ones(3))
 
 
+@pytest.mark.parametrize("placement", ["numpy", "jax"])
+def test_an_array_from_outside_is_not_handed_on_by_dlpack_while_compiling(placement):
+    with npx.backend(placement):
+        outside, x = np.ones(3), np.ones(3)
+        with pytest.raises(TracedValueError, match="being compiled"):
+            npx.jit(lambda v: v * np.array(onp.from_dlpack(outside)))(x)
+        assert onp.from_dlpack(outside).tolist() == [1, 1, 1]
+
+
 # --- the other way --------------------------------------------------------------------------------
 
 

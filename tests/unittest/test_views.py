@@ -524,7 +524,7 @@ def test_strides_stay_in_the_array(backend):
     with pytest.raises(ValueError, match="read-only"):
         np.lib.stride_tricks.sliding_window_view(a, 2)[0] = 1
     overlapping = np.lib.stride_tricks.as_strided(a.copy(), (3, 2), (8, 8))
-    if backend == "jax":
+    if backend not in ("numpy", "auto"):
         with pytest.raises(ValueError, match="read-only"):
             overlapping[0] = 9
     else:

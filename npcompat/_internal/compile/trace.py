@@ -33,7 +33,7 @@ from npcompat._internal.dispatch.placement import (
     in_range,
     laid_out_by_context,
 )
-from npcompat._internal.support.errors import SymbolError, user_location
+from npcompat._internal.support.errors import SymbolError, TracedValueError, user_location
 
 OUTSIDE = Leaf(None, "outside")
 """Node of values recorded before the trace began; backward inside the trace stops at it."""
@@ -88,9 +88,15 @@ class Trace:
             return value
         memory_layout.note(handle)
         self._touch(handle, value)
-        inside = self.adopt(
-            Value(tracing.lifted(self.capture(handle, value)), self.node_inside(handle, value))
-        )
+        lifted = tracing.lifted(self.capture(handle, value))
+        if type(value.payload) is EngineArray and not xla.is_tracer(lifted):
+            raise TracedValueError(
+                f"{user_location()}: an array of the {value.payload.backend.name} backend is read "
+                "inside a compiled function where JAX computes at once, as under "
+                "jax.ensure_compile_time_eval(); its values are not known there: read it before, "
+                "or make what depends on it outside of the compiled function"
+            )
+        inside = self.adopt(Value(lifted, self.node_inside(handle, value)))
         self.lifted[id(handle)] = inside
         handle._value = inside
         bump_version(handle)

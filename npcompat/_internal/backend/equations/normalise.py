@@ -20,6 +20,7 @@ from npcompat._internal.backend.equations.program import (
     Type,
     UnsupportedError,
     Variable,
+    needed,
 )
 from npcompat._internal.backend.jaxpr.compat import ClosedJaxpr, Literal, scan_counts
 from npcompat._internal.backend.jaxpr.primitives import CALLS, called
@@ -28,7 +29,6 @@ _IDENTITIES = frozenset((
     "stop_gradient", "optimization_barrier", "npcompat_exact", "copy_p", "copy", "device_put", "pvary",
     "random_wrap", "random_unwrap", "random_clone",
 ))  # fmt: skip
-_EFFECTS = frozenset(("pure_callback", "io_callback", "debug_callback"))
 _PLAIN = frozenset((
     "abs", "neg", "sign", "floor", "ceil", "exp", "expm1", "log", "log1p", "sin", "cos", "tan",
     "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sqrt", "is_finite",
@@ -75,18 +75,8 @@ def _normalised(
     walk = _Walk(composites, platform)
     inputs = tuple([Variable(type_of(v.aval)) for v in closed.jaxpr.invars])
     outputs = tuple(walk.run(closed.jaxpr, closed.consts, inputs))
-    program = Program(name, inputs, tuple(_needed(walk.equations, outputs)), outputs)
+    program = Program(name, inputs, tuple(needed(walk.equations, outputs)), outputs)
     return program, [type_of(a) for a in closed.out_avals]
-
-
-def _needed(equations: Sequence[Equation], outputs: Sequence[Atom]) -> list[Equation]:
-    """The equations that outputs, or effects, depend on."""
-    needed, kept = set(outputs), []
-    for equation in reversed(equations):
-        if equation.name in _EFFECTS or not needed.isdisjoint(equation.outputs):
-            kept.append(equation)
-            needed.update(equation.inputs)
-    return kept[::-1]
 
 
 def type_of(aval: Any) -> Type:

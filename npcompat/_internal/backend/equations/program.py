@@ -146,6 +146,19 @@ class Program:
                         yield from inner.primitives()
 
 
+_EFFECTS = frozenset(("pure_callback", "io_callback", "debug_callback"))
+
+
+def needed(equations: Sequence[Equation], outputs: Sequence[Atom]) -> list[Equation]:
+    """Return the equations that outputs, or effects, depend on, in their order."""
+    read, kept = set(outputs), []
+    for equation in reversed(equations):
+        if equation.name in _EFFECTS or not read.isdisjoint(equation.outputs):
+            kept.append(equation)
+            read.update(equation.inputs)
+    return kept[::-1]
+
+
 Function = Callable[..., Sequence[Any]]
 """Executable program: arrays of the engine in, a list of them out."""
 
@@ -159,4 +172,5 @@ __all__ = [
     "Type",
     "UnsupportedError",
     "Variable",
+    "needed",
 ]

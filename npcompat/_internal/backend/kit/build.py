@@ -4,7 +4,7 @@ All that depends on types is decided here, once. A primitive without a rule is r
 when the function has run halfway.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from npcompat._internal.backend.equations.program import (
@@ -16,9 +16,10 @@ from npcompat._internal.backend.equations.program import (
     UnsupportedError,
     Variable,
 )
+from npcompat._internal.backend.kit.simplification import simplified
 
-Rule = Callable[[Any, Equation], Callable[..., Any]]
-"""From an engine and an equation, the function of its operands' arrays."""
+Rule = Callable[[Any, Equation], Any]
+"""From an engine and an equation, the function of its operands' arrays; a rule "in place" may have None."""
 
 
 class Executor(Protocol):
@@ -32,6 +33,10 @@ class Executor(Protocol):
         Rules by primitive.
     broadcasts : bool
         Whether elementwise functions broadcast numbers over arrays.
+
+    An executor may have `fusions`, by primitive: see `kit/fusions.py`. A rule named "add in place"
+    makes the function that writes its result into the first operand, or None; it is asked where
+    nothing else will read that one.
     """
 
     name: str
@@ -73,6 +78,24 @@ BROADCASTING = frozenset((
 """Primitives that take numbers beside arrays where an engine broadcasts."""
 _LISTS = frozenset(("cond", "while", "scan", "pure_callback"))
 """Primitives whose rules return lists, of one result, too."""
+_OWNED = frozenset((
+    "add", "sub", "mul", "div", "max", "min", "exp", "log", "sqrt", "tanh", "select", "matmul",
+    "reduce_sum", "dynamic_update_slice", "square", "linear", "scaled_sum", "part_above",
+))  # fmt: skip
+"""Primitives whose result is always a buffer of its own, which a later equation may write."""
+_MAY_RAISE = _LISTS | {
+    "cholesky", "eig", "eigh", "svd", "qr", "lu", "triangular_solve", "fft", "householder_product",
+    "geqrf", "lu_pivots_to_permutation",
+}  # fmt: skip
+"""Primitives that may raise while a program runs: its inputs are not written before."""
+_COMMUTATIVE = frozenset(("add", "mul", "max", "min"))
+_FOLDED = frozenset((
+    *BROADCASTING, "iota", "broadcast", "reshape", "transpose", "slice", "concatenate", "convert",
+    "neg", "not", "flip", "exp", "log", "sqrt",
+)) - {"rem", "pow", "nextafter"}  # fmt: skip
+"""Primitives that are computed while a program is built, if all their operands are known then."""
+_KEPT_BYTES = 1 << 16
+"""Bytes up to which results that are known are kept with the program."""
 
 
 def build(
@@ -97,6 +120,7 @@ def build(
     UnsupportedError
         If there is no rule for a primitive, or for it with these types.
     """
+    program = simplified(program, getattr(executor, "fusions", {}))
     return _Builder(executor, program, frozenset(donate), apart).function()
 
 
@@ -116,8 +140,24 @@ class _Builder:
         self._numbers = self._broadcast_by_engine() if executor.broadcasts else {}
         self._held = frozenset(self._numbers.values())
         self._root: dict[Atom, Atom] = {}
+        self._donated = frozenset([program.inputs[i] for i in donate])
+        self._writable = set[Atom](self._donated)
+        risky = [i for i, e in enumerate(program.equations) if e.name in _MAY_RAISE]
+        self._last_risk = max(risky, default=-1)
+        for equation in program.equations:
+            if equation.name in ALIASING:
+                source = equation.inputs[0]
+                root = self._root.get(source, source)
+                self._root.update(dict.fromkeys(equation.outputs, root))
+            elif equation.name in _OWNED:
+                self._writable.update(equation.outputs)
+        self._last_of_root: dict[Atom, int] = {}
+        end = len(program.equations)
+        for atom, i in (*self._last.items(), *[(a, end) for a in self._ends]):
+            root = self._root.get(atom, atom)
+            self._last_of_root[root] = max(i, self._last_of_root.get(root, 0))
         self._spread: set[Atom] = set()  # what lies in memory once, and counts as many elements
-        self._given = frozenset([program.inputs[i] for i in donate])
+        self._known: set[Atom] = set()  # what was computed while this was built
 
     def _broadcast_by_engine(self) -> dict[Atom, Atom]:
         """Numbers that are broadcast for elementwise work alone: the engine broadcasts them."""
@@ -144,42 +184,70 @@ class _Builder:
             self._scope[name] = self._executor.constant(atom.value)
         return name
 
-    def _rule(self, equation: Equation) -> Callable[..., Any]:
-        rule = self._executor.rules.get(equation.name)
+    def _rule(self, equation: Equation, inputs: list[Atom], position: int) -> Callable[..., Any]:
+        """The function of an equation; `inputs` are put in its order."""
+        rules = self._executor.rules
+        rule = rules.get(equation.name)
         if rule is None:
             raise UnsupportedError(equation.name)
-        function = None
-        operand = equation.inputs[0] if equation.inputs else None
-        if operand in self._given and self._last[operand] == self._position:
-            in_place = self._executor.rules.get(f"{equation.name} in place")
-            if in_place is not None and operand not in self._ends:
-                function = in_place(self._executor, equation)
-        if function is None:
-            function = rule(self._executor, equation)
-        return self._executor.finished(equation, function)
+        in_place = rules.get(f"{equation.name} in place")
+        orders = [inputs, inputs[::-1]] if equation.name in _COMMUTATIVE else [inputs]
+        for order in orders:
+            if in_place is not None and self._may_be_written(order, equation, position):
+                found = in_place(self._executor, equation)
+                if found is not None:
+                    inputs[:] = order
+                    return self._executor.finished(equation, found)
+        return self._executor.finished(equation, rule(self._executor, equation))
+
+    def _may_be_written(self, inputs: Sequence[Atom], equation: Equation, position: int) -> bool:
+        """Return True if the result fits into the first operand, which nothing reads afterwards."""
+        target = inputs[0]
+        return (
+            target in self._writable
+            and target not in self._known
+            and target.type == equation.outputs[0].type
+            and self._last_of_root[target] <= position
+            and (target not in self._donated or position > self._last_risk)
+            and all([a is target or self._root.get(a, a) is not target for a in inputs])
+        )
+
+    def _is_known(self, equation: Equation, inputs: Sequence[Atom]) -> bool:
+        """Return True for an equation of constants whose result is small, or spread."""
+        if equation.name not in _FOLDED:
+            return False
+        if not all([isinstance(a, Constant) or a in self._known for a in inputs]):
+            return False
+        kind = equation.outputs[0].type
+        if equation.name in ("broadcast", "iota"):
+            return True
+        return kind.size * kind.dtype.itemsize <= _KEPT_BYTES
 
     def _lines(self) -> list[str]:
         lines = []
         for i, equation in enumerate(self._program.equations):
             if equation.outputs and equation.outputs[0] in self._numbers:
                 continue
-            self._position = i
             inputs = [self._numbers.get(a, a) for a in equation.inputs]
-            self._scope[f"f{i}"] = self._rule(equation)
+            function = self._rule(equation, inputs, i)
+            if equation.name in ("broadcast", "iota") or (
+                equation.name in ALIASING and inputs[0] in self._spread
+            ):
+                self._spread.update(equation.outputs)
+            if self._is_known(equation, inputs):
+                (variable,) = equation.outputs
+                operands = [self._scope[self._name(a)] for a in inputs]
+                self._names[variable] = name = f"k{i}"
+                self._scope[name] = function(*operands)
+                self._known.add(variable)
+                continue
+            self._scope[f"f{i}"] = function
             for variable in equation.outputs:
                 self._names[variable] = f"v{len(self._names)}"
             targets = ", ".join([self._names[v] for v in equation.outputs])
             if equation.name in _LISTS or len(equation.outputs) != 1:
                 targets = f"[{targets}]"
             lines.append(f"{targets} = f{i}({', '.join(map(self._name, inputs))})")
-            if equation.name in ALIASING:
-                source = inputs[0]
-                for variable in equation.outputs:
-                    self._root[variable] = self._root.get(source, source)
-            if equation.name in ("broadcast", "iota") or (
-                equation.name in ALIASING and inputs[0] in self._spread
-            ):
-                self._spread.update(equation.outputs)
             lines += self._freed(inputs, i)
         return lines
 
@@ -191,6 +259,7 @@ class _Builder:
             if isinstance(a, Variable)
             and a not in self._ends
             and a not in self._held
+            and a not in self._known
             and self._last.get(a, position) <= position
         ]
         return [f"{' = '.join(gone)} = None"] if gone else []
@@ -199,7 +268,8 @@ class _Builder:
         found, seen = [], set(self._program.inputs)
         for atom in self._program.outputs:
             root = self._root.get(atom, atom)
-            shared = isinstance(root, Constant) or root in seen or atom in self._spread
+            shared = isinstance(root, Constant) or root in self._known or root in seen
+            shared = shared or atom in self._known or atom in self._spread
             shared = shared or root.type.size > 2 * atom.type.size  # would hold all that memory
             seen.add(root)  # type: ignore[arg-type]
             name = self._name(atom)

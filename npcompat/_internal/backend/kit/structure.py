@@ -118,8 +118,10 @@ def _dynamic_update_slice(engine: Any, equation: Equation) -> Callable[..., Any]
 
 
 @rule("dynamic_update_slice in place")
-def _update_in_place(engine: Any, equation: Equation) -> Callable[..., Any]:
+def _update_in_place(engine: Any, equation: Equation) -> Callable[..., Any] | None:
     whole, new = equation.inputs[0].type, equation.inputs[1].type
+    if not whole.shape:
+        return None  # it may be a number of the library's, which can't be written
     part, put = partial(_part, engine, whole, new.shape), engine.put_part
     return lambda x, values, *starts: put(x, part(starts), values)
 

@@ -19,11 +19,12 @@ from npcompat._internal.backend.equations.program import (
     UnsupportedError,
 )
 from npcompat._internal.backend.kit.array_api import ArrayAPIEngine, structure_limit
-from npcompat._internal.backend.kit.build import Rule, build
+from npcompat._internal.backend.kit.build import build
 from npcompat._internal.backend.kit.devices import EngineDevice
 from npcompat._internal.backend.kit.linear_algebra import transform
 from npcompat._internal.backend.kit.torch_indexing import VIEWS, WRITES, permutation, placed
 from npcompat._internal.backend.kit.torch_namespace import Namespace, torch
+from npcompat._internal.backend.kit.torch_rules import COMPOSITES, FUSIONS, IN_PLACE, RULES
 from npcompat._internal.backend.kit.torch_unsigned import SIGN, float_of_unsigned, unsigned_division
 
 _NAMES = (
@@ -39,29 +40,6 @@ _OVERFLOWING = frozenset((
 """Primitives whose results may leave the width of their dtype."""
 
 
-def _own(function: Callable[..., Any]) -> Rule:
-    return lambda engine, equation: function
-
-
-def _stack(engine: Any, equation: Equation) -> Callable[..., Any]:
-    axis = equation.attrs["axis"]
-    return lambda *arrays: torch.stack(arrays, axis)
-
-
-_RULES: Mapping[str, Rule] = {
-    **ArrayAPIEngine.rules,
-    "square": _own(torch.square),
-    "rsqrt": _own(torch.rsqrt),
-    "exp2": _own(torch.exp2),
-    "log2": _own(torch.log2),
-    "logistic": _own(torch.sigmoid),
-    "erfc": _own(torch.erfc),
-    "bessel_i0e": _own(torch.special.i0e),
-    "bessel_i1e": _own(torch.special.i1e),
-    "stack": _stack,
-}
-
-
 class TorchEngine(ArrayAPIEngine):
     """Engine that executes programs by PyTorch, on the CPU or what torch knows beside.
 
@@ -70,17 +48,18 @@ class TorchEngine(ArrayAPIEngine):
     compiled : bool, optional
         Whether programs of `npx.jit` go to `torch.compile`; by default, the environment variable
         `NPCOMPAT_TORCH_COMPILE` says it. The first call takes seconds, later ones are fused.
+    fuses : bool, optional
+        Whether one function of torch's may compute several equations, and write into the buffer of
+        an operand that nothing reads afterwards. `False` executes them one by one, for comparison.
     """
 
-    composites = frozenset((
-        "top_k", "square", "rsqrt", "exp2", "log2", "logistic", "erfc", "cumprod", "cummax", "cummin",
-        "cumlogsumexp", "bessel_i0e", "bessel_i1e", "stack",
-    ))  # fmt: skip
-    rules = _RULES
+    composites = COMPOSITES
 
-    def __init__(self, compiled: bool | None = None) -> None:
+    def __init__(self, compiled: bool | None = None, fuses: bool = True) -> None:
         super().__init__(Namespace(), "torch", missing="error")
         self.compiles = _compile_wanted() if compiled is None else compiled
+        self.rules = {**RULES, **IN_PLACE} if fuses else RULES
+        self.fusions = FUSIONS if fuses else {}
         self._numbers: dict[Any, Any] = {}
         self._here: EngineDevice | None = None
 

@@ -249,6 +249,8 @@ def full(
             wanted = wanted or dtypes.strong(xla.type_of(as_value(value).payload))
         elif isinstance(value, list | tuple):  # which may hold recorded or traced arrays
             value = array_like.joined(value)
+        elif isinstance(value, Handle):
+            value = lens.plain(value)  # the class of a value is not that of the array
         if not isinstance(value, Handle | TracedNumber):
             # Let NumPy cast, with its warnings and errors.
             value = asarray(value if wanted is None else onp.full(onp.shape(value), value, wanted))

@@ -40,6 +40,9 @@ def test_arrays_with_axes_are_ordinary_ones(backend):
     assert [type(xp.asarray(f)) for f in found] == [np.ndarray] * len(found)
     assert xp.asarray(x) is x and type(x * total) is type(total * x) is np.ndarray
     assert isinstance(total[()], onp.float32)
+    filled = np.full_like(np.ones((2, 3)).T, total)
+    assert type(filled) is type(np.full((2, 3), total)) is np.ndarray
+    assert filled.strides == (4, 12) and (filled == 6).all()
 
 
 def test_gradients_and_compiled_functions_go_through_it():

@@ -225,16 +225,17 @@ class Flat:
             new = array_like.joined_value(new, self._handle.dtype) or new
             new = handles.wrap(new) if isinstance(new, Value) else new
         operands = [handles.read(new)] if isinstance(new, Handle) else []
-        target = writes.buffer(self._handle, *operands)
-        if target is not None:
-            if isinstance(new, Handle):
-                new = (
-                    handles.to_host(new)[()]
-                    if type(new) is late_bound.scalar
-                    else handles.to_host(new)
-                )
-            target.flat[handles.to_host(key) if isinstance(key, Handle) else key] = new
-            return
+        with writes.lock_of(self._handle):
+            target = writes.buffer(self._handle, *operands)
+            if target is not None:
+                if isinstance(new, Handle):
+                    new = (
+                        handles.to_host(new)[()]
+                        if type(new) is late_bound.scalar
+                        else handles.to_host(new)
+                    )
+                target.flat[handles.to_host(key) if isinstance(key, Handle) else key] = new
+                return
         if isinstance(key, tuple) and not key:
             raise IndexError(
                 "Assigning to a flat iterator with a 0-D index is not supported; use `a.flat[...] "

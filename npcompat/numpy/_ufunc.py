@@ -123,7 +123,7 @@ def on_host(op: Op, args: Sequence[Any], out: Any, plain: bool, where: Any = Tru
             return False
     if out.dtype.num >= _EXTENDED:
         return False
-    with writes.writing(out) as target:
+    with writes.lock_of(out), writes.writing(out) as target:
         if target is None:
             return False
         arrays = [

@@ -132,6 +132,58 @@ def trained(seed):
     return loss.item(), [p.data().tolist() for p in net.collect_params().values()]
 
 
+def written_by_key(x, i, row):
+    x[i] = row
+
+
+def written_in_place(x, i, row):
+    x[i] += row
+
+
+def written_by_out(x, i, row):
+    np.add(row, 0, out=x[i])
+
+
+def written_by_out_and_where(x, i, row):
+    np.add(row, 0, out=x[i], where=np.ones(row.shape, dtype=bool))
+
+
+def written_by_mask(x, i, row):
+    x[np.arange(4) == i] = row
+
+
+def written_by_positions(x, i, row):
+    x[[i]] = row
+
+
+def written_through_flat(x, i, row):
+    x[i].flat[:] = row
+
+
+def written_whole_and_read(x, i, row):
+    view = x[i]
+    view[...] = row
+    assert view.sum().item() == row.sum()
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        written_by_key, written_in_place, written_by_out, written_by_out_and_where, written_by_mask, written_by_positions,
+        written_through_flat, written_whole_and_read,
+    ],
+)  # fmt: skip
+def test_writers_of_large_parts(write):
+    """NumPy writes these without the GIL, so that threads are in the middle of their writes."""
+    rows = [onp.full(500_000, float(i)) for i in range(1, 5)]
+    with npx.backend("numpy"):
+        ours = [np.array(row) for row in rows]
+        for _ in range(6):
+            x = np.zeros((4, 500_000), dtype="float64")
+            assert at_once(lambda i, x=x: write(x, i, ours[i]), 4) == [None] * 4
+            assert [bool((x[i] == row).all()) for i, row in enumerate(rows)] == [True] * 4
+
+
 def test_foreign_writers_of_parts_of_one_array():
     """Threads that each look at a part through NumPy write into one buffer."""
     rows = [onp.full(300_000, float(i)) for i in range(1, 5)]

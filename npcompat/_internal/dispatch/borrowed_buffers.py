@@ -5,11 +5,13 @@ Values are immutable, but a borrower may write the memory at any time. Meanwhile
 `BorrowedValue`. Reading the handle copies the buffer, so values saved for a gradient don't change;
 writing the handle writes the buffer. So each side sees the other's writes.
 
+Changes of the owner are under the lock of writes, so that threads which borrow parts of one array
+share its buffer; a finalizer may release a buffer while the same thread borrows another.
+
 An export keeps the array that owns the memory alive. When the last NumPy array or memoryview over
 the memory is freed, the array owns the buffer again without a copy.
 """
 
-import threading
 from typing import Any
 
 import numpy as onp
@@ -29,11 +31,6 @@ from npcompat._internal.dispatch.placement import constant, on_host
 
 Array = onp.ndarray[Any, Any]
 
-_owners = threading.RLock()
-"""Held while a buffer changes its owner, so that threads which borrow parts of one array share its
-buffer. A finalizer may release a buffer while the same thread borrows another.
-"""
-
 
 def borrow_buffer(root: Handle, escaped: bool = True) -> BorrowedValue | None:
     """Borrow the host buffer of a root handle; the borrower may write it.
@@ -45,7 +42,7 @@ def borrow_buffer(root: Handle, escaped: bool = True) -> BorrowedValue | None:
     escaped : bool
         True if the borrower may still write the buffer after its release.
     """
-    with _owners:
+    with writes.updating:
         value = root._value
         if type(value) is not BorrowedValue:
             buffer = writes.buffer(root)
@@ -99,7 +96,7 @@ def release_buffer(root: Handle, borrowed: BorrowedValue) -> None:
 
     The array gets a copy instead if a former borrower may still write the buffer.
     """
-    with _owners:
+    with writes.updating:
         borrowed.users -= 1
         if borrowed.users == 0 and root._value is borrowed:
             root._value = Value(

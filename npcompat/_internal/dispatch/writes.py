@@ -1,6 +1,8 @@
 """Write handles: replace a value, write through lenses, update buffers in place."""
 
+import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from threading import RLock
 from typing import Any
@@ -24,6 +26,7 @@ from npcompat._internal.dispatch.ownership import (
     _unshared,
 )
 from npcompat._internal.dispatch.placement import host_payload, new_value
+from npcompat._internal.native import fast_path
 from npcompat._internal.support.errors import SymbolError
 from npcompat._internal.support.interrupts import uninterrupted
 
@@ -126,16 +129,17 @@ def put(parent: Handle, lens: Any, value: Value) -> None:
     The caller has checked that the view is writeable. Its base need not be: NumPy allows writing a
     view whose base was made read-only later.
     """
-    target = buffer(parent, value)
-    if target is not None:
-        assign(lens.on_host(target), ..., host_payload(value))
-    else:
-        update(
-            parent,
-            lens.put,
-            [value, *map(lens_operand, lens.operands)],
-            lens.attrs,
-        )
+    with lock_of(parent):
+        target = buffer(parent, value)
+        if target is not None:
+            assign(lens.on_host(target), ..., host_payload(value))
+        else:
+            update(
+                parent,
+                lens.put,
+                [value, *map(lens_operand, lens.operands)],
+                lens.attrs,
+            )
 
 
 _FIRST = (0,)
@@ -153,9 +157,33 @@ def assign(target: onp.ndarray[Any, Any], key: Any, new: Any) -> None:
 
 
 updating = RLock()
-"""Lock held from reading a handle to replacing its value, so that threads can write parts of one
-array.
+"""Lock held from reading a handle to replacing its value, or to the end of a write into its buffer,
+so that threads can write parts of one array. The C part takes no lock: it writes only a buffer that
+nothing else holds, and tells which ones (`written_elsewhere`).
 """
+_UNLOCKED = nullcontext()
+
+
+def lock_of(handle: Handle) -> AbstractContextManager[Any]:
+    """Return the lock for a write; none for Python objects, whose own code runs meanwhile."""
+    payload = (handle if handle._view is None else handle._view.root)._value.payload
+    holds_objects = type(payload) is onp.ndarray and payload.dtype.hasobject
+    return _UNLOCKED if holds_objects else updating
+
+
+_PATIENCE = 60.0
+"""Seconds to wait for a write of another thread, which ends by itself."""
+
+
+def _wait_for_writes(root: Handle) -> None:
+    """Wait until no other thread writes the buffer of a host handle; it would be lost in a copy."""
+    if fast_path.native is None:
+        return
+    end = time.monotonic() + _PATIENCE
+    while fast_path.native.written_elsewhere(root._value.payload):
+        if time.monotonic() > end:
+            raise RuntimeError(f"another thread has been writing this array for {_PATIENCE:.0f} s")
+        time.sleep(0.00002)
 
 
 def update(handle: Handle, op: Op, operands: Sequence[Value], attrs: Attrs = ()) -> None:
@@ -189,8 +217,9 @@ def update(handle: Handle, op: Op, operands: Sequence[Value], attrs: Attrs = ())
 def buffer(handle: Handle, *operands: Value) -> Any:
     """Return the NumPy array of a host handle, to be written at once and not kept.
 
-    The root's buffer is copied first if another value or array holds it. None if the values are on
-    XLA, if the write must be recorded, traced or observed, or if symbols would be written.
+    The caller holds `lock_of(handle)` until it has written. The root's buffer is copied first if
+    another value or array holds it. None if the values are on XLA, if the write must be recorded,
+    traced or observed, or if symbols would be written.
     """
     view = handle._view
     root = handle if view is None else view.root
@@ -214,6 +243,8 @@ def buffer(handle: Handle, *operands: Value) -> Any:
     if borrowed:
         return borrowed_view(handle)
     del value
+    if root._value.payload.base is not None or not _unshared(root):
+        _wait_for_writes(root)
     if root._value.payload.base is not None or not _unshared(root):
         root._value = Value(
             _copied("held elsewhere, when it is written", root._value.payload, _keeping_layout)

@@ -266,12 +266,13 @@ def _put_by_mask(base: Any, advanced: list[Any], value: Value) -> bool:
     checked_scalar(full.payload, base.dtype)
     if type(mask) is onp.ndarray and not mask.size:
         return True  # nothing is selected: no cast, and no warning of it
-    target = writes.buffer(base, full, selected)
-    if target is not None:
-        key = (slice(None),) * axis + (host_payload(selected),)
-        writes.assign(target, key, host_payload(full))
-    else:
-        writes.update(base, _put_mask, [full, selected], (axis,))
+    with writes.lock_of(base):
+        target = writes.buffer(base, full, selected)
+        if target is not None:
+            key = (slice(None),) * axis + (host_payload(selected),)
+            writes.assign(target, key, host_payload(full))
+        else:
+            writes.update(base, _put_mask, [full, selected], (axis,))
     return True
 
 
@@ -309,11 +310,12 @@ def _put_at_positions(base: Any, advanced: list[Any], new: Any) -> None:
         writes.write(base, constant(host))
         return
     places = [array_like.as_value(p) for p in positions]
-    target = writes.buffer(base, fit, *places)
-    if target is not None:
-        writes.assign(target, index([host_payload(p) for p in places]), host_payload(fit))
-    else:
-        writes.update(base, _put_at, [fit, *places], (axes,))
+    with writes.lock_of(base):
+        target = writes.buffer(base, fit, *places)
+        if target is not None:
+            writes.assign(target, index([host_payload(p) for p in places]), host_payload(fit))
+        else:
+            writes.update(base, _put_at, [fit, *places], (axes,))
 
 
 def _advanced_shape(

@@ -165,12 +165,10 @@ def get(handle: Any, array: Any, key: Any) -> Any:
         elif view._view.depth > lens.DEEPEST:
             lens.shorten(view)
         return view if kind is late_bound.ndarray else inherit(view, handle)
-    if (
-        type(found) is onp.void
-        and found.flags.writeable
-        and (own := writes.buffer(handle)) is not None
-    ):
-        return own[key]  # a record is writeable: take it from a buffer that no other array shares
+    if type(found) is onp.void and found.flags.writeable:
+        with writes.lock_of(handle):
+            if (own := writes.buffer(handle)) is not None:
+                return own[key]  # a record is writeable: from a buffer that no other array shares
     return _scalar(array, found)
 
 
@@ -193,7 +191,7 @@ def put(handle: Any, key: Any, new: Any, plain: bool) -> bool:
         key = _as_numpys(index)
         if key is None:
             return False
-    with writes.writing(handle) as target:
+    with writes.lock_of(handle), writes.writing(handle) as target:
         if target is None:
             return False
         if isinstance(new, Handle) and (

@@ -4,12 +4,61 @@
    may be taken before that check.  The slow path is `put` of indexing/host.py, and `buffer` of
    dispatch/writes.py. */
 
-/* The buffer of a handle on the host, to be written; FALL_BACK if it is shared.  After the write
-   call `is_written`. */
-static PyObject * /* new */
-own_buffer(PyObject *handle)
+/* Writes in progress, which NumPy does without the GIL.  Another thread that writes a part of the
+   same array finds its buffer held, and waits for them (`buffer` of dispatch/writes.py): if it
+   copied the buffer, what is written meanwhile would be lost. */
+#define MOST_WRITES 64
+#define WITHOUT_GIL 100 /* elements; NumPy keeps the GIL for fewer than 500 */
+typedef struct {
+    PyObject *buffer; /* borrowed, to be compared only */
+    unsigned long thread;
+} Write;
+static Write writes_in_progress[MOST_WRITES];
+static int count_of_writes = 0;
+
+/* Begin a write; 0 if there are too many.  Each is ended by `end_write`, also after an error. */
+static int
+begin_write(PyObject *buffer)
 {
-    PyObject *view = SLOT(handle, array__view), *root = view == Py_None ? handle : SLOT(view, view_root), *value, *payload, *rare, *version;
+    if (count_of_writes == MOST_WRITES) {
+        return 0;
+    }
+    writes_in_progress[count_of_writes].buffer = buffer;
+    writes_in_progress[count_of_writes++].thread = PyThread_get_thread_ident();
+    return 1;
+}
+
+static void
+end_write(PyObject *buffer)
+{
+    unsigned long thread = PyThread_get_thread_ident();
+    for (int i = count_of_writes; i-- > 0;) {
+        if (writes_in_progress[i].buffer == buffer && writes_in_progress[i].thread == thread) {
+            writes_in_progress[i] = writes_in_progress[--count_of_writes];
+            return;
+        }
+    }
+}
+
+/* True if another thread writes a buffer now. */
+static PyObject * /* new */
+written_elsewhere(PyObject *Py_UNUSED(module), PyObject *buffer)
+{
+    unsigned long thread = PyThread_get_thread_ident();
+    for (int i = 0; i < count_of_writes; i++) {
+        if (writes_in_progress[i].buffer == buffer && writes_in_progress[i].thread != thread) {
+            Py_RETURN_TRUE;
+        }
+    }
+    Py_RETURN_FALSE;
+}
+
+/* The buffer of a handle on the host, to be written; FALL_BACK if it is shared.  A large one is
+   stored in `large`, else NULL.  After the write call `end_write` for it, and `is_written`. */
+static PyObject * /* new */
+own_buffer(PyObject *handle, PyObject **large)
+{
+    PyObject *view = SLOT(handle, array__view), *root = view == Py_None ? handle : SLOT(view, view_root), *value, *payload, *rare, *version, *target;
     if (SLOT(root, array__value) == NULL || !IS(SLOT(root, array__value), value_)) {
         return FALL_BACK;
     }
@@ -25,7 +74,15 @@ own_buffer(PyObject *handle)
         }
         Py_SETREF(SLOT(rare, extra_version), version);
     }
-    return view == Py_None ? Py_NewRef(payload) : current_array(handle);
+    if ((target = view == Py_None ? Py_NewRef(payload) : current_array(handle)) == NULL) {
+        return NULL;
+    }
+    *large = IS_NDARRAY(target) && PyArray_SIZE((PyArrayObject *)target) >= WITHOUT_GIL ? payload : NULL;
+    if (*large != NULL && !begin_write(payload)) {
+        Py_DECREF(target);
+        return FALL_BACK;
+    }
+    return target;
 }
 
 /* Drop the node of a value that was overwritten, or restore the leaf of a variable. */
@@ -77,7 +134,7 @@ is_common_on_host(PyObject *handle)
 static int
 written(PyObject *handle, PyObject *given, PyObject *new)
 {
-    PyObject *key, *target, *source;
+    PyObject *key, *target, *source = NULL, *large = NULL;
     int basic, failure;
     if (!IS_ARRAY(handle) || !(is_number(new) || IS_OURS(new)) || is_readonly(handle) || !mode_is_default()) {
         return ERROR_OR_FALL_BACK;
@@ -92,12 +149,18 @@ written(PyObject *handle, PyObject *given, PyObject *new)
         (key = numpys_key(given, &basic)) == NULL) {
         return ERROR_OR_FALL_BACK;
     }
-    if ((target = own_buffer(handle)) == NULL || (source = as_numpys(new)) == NULL) {
+    if ((target = own_buffer(handle, &large)) == NULL || (source = as_numpys(new)) == NULL) {
+        if (target != NULL && large != NULL) {
+            end_write(large);
+        }
         Py_XDECREF(target);
         Py_DECREF(key);
         return ERROR_OR_FALL_BACK;
     }
     failure = PyObject_SetItem(target, key, source);
+    if (large != NULL) {
+        end_write(large);
+    }
     Py_DECREF(source);
     Py_DECREF(target);
     Py_DECREF(key);
@@ -111,19 +174,25 @@ written(PyObject *handle, PyObject *given, PyObject *new)
 static int
 changed_in_place(PyObject *op, PyObject *handle, PyObject *other)
 {
-    PyObject *target, *source, *made, *arguments[3];
+    PyObject *target, *source, *made, *arguments[3], *large = NULL;
     if (!IS_ARRAY(handle) || SLOT(op, op_ufunc) == Py_None || SLOT(op, op_outputs) != one || !(is_number(other) || IS_OURS(other)) ||
         is_readonly(handle) || !mode_is_default() || !is_common_on_host(handle) || (IS_OURS(other) && !is_common_on_host(other)) ||
-        PyErr_Occurred() || (target = own_buffer(handle)) == NULL) {
+        PyErr_Occurred() || (target = own_buffer(handle, &large)) == NULL) {
         return ERROR_OR_FALL_BACK;
     }
     if ((source = is_number(other) ? Py_NewRef(other) : current_array(other)) == NULL) {
+        if (large != NULL) {
+            end_write(large);
+        }
         Py_DECREF(target);
         return ERROR_OR_FALL_BACK;
     }
     arguments[0] = arguments[2] = target;
     arguments[1] = source;
     made = PyObject_Vectorcall(SLOT(op, op_ufunc), arguments, 2, out_keyword);
+    if (large != NULL) {
+        end_write(large);
+    }
     Py_DECREF(source);
     Py_DECREF(target);
     if (made == NULL) {
@@ -138,7 +207,7 @@ changed_in_place(PyObject *op, PyObject *handle, PyObject *other)
 static int
 written_into(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *out)
 {
-    PyObject *arguments[MOST_OPERANDS + 1], *made = NULL;
+    PyObject *arguments[MOST_OPERANDS + 1], *made = NULL, *large = NULL;
     Py_ssize_t i;
     if (!IS_ARRAY(out) || count >= MOST_OPERANDS || SLOT(op, op_ufunc) == Py_None || SLOT(op, op_outputs) != one || is_readonly(out) ||
         !mode_is_default() || !is_common_on_host(out)) {
@@ -149,7 +218,7 @@ written_into(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *ou
             return ERROR_OR_FALL_BACK;
         }
     }
-    if ((arguments[count] = own_buffer(out)) == NULL) {
+    if ((arguments[count] = own_buffer(out, &large)) == NULL) {
         return ERROR_OR_FALL_BACK;
     }
     for (i = 0; i < count; i++) {
@@ -159,6 +228,9 @@ written_into(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *ou
     }
     if (i == count) {
         made = PyObject_Vectorcall(SLOT(op, op_ufunc), arguments, count, out_keyword);
+    }
+    if (large != NULL) {
+        end_write(large);
     }
     while (i > 0) {
         Py_DECREF(arguments[--i]);

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -133,6 +133,7 @@ class Checkpoint:
         here = self._named()
         self._check(step, types, here)
         notes = self._store.notes(step)
+        self._check_notes(step, notes)
         found = self._store.load(step, {n: handles.read(a).payload for n, a in here.items()})
         with modes.changed(recording=False):
             for name, array in here.items():
@@ -190,7 +191,7 @@ class Checkpoint:
             optimizer._lr[...] = notes["learning_rate"]
             for group, counts in zip(optimizer._groups, notes["counts"], strict=True):
                 group.set_counts(onp.array(counts, onp.int32))
-        if self._loader is not None and "loader" in notes:
+        if self._loader is not None:
             self._loader.load_state_dict(notes["loader"])
         stream.default.begin(*notes["random"])
 
@@ -211,6 +212,24 @@ class Checkpoint:
             for n, a in here.items()
             if n in types and types[n] != (a.shape, a.dtype)
         ]
+        self._refuse(step, differences)
+
+    def _check_notes(self, step: int, notes: Mapping[str, Any]) -> None:
+        differences = []
+        if self._trainer is not None:
+            here = [len(group.indices) for group in self._trainer._optimizer._groups]
+            there = [len(counts) for counts in notes.get("counts", ())]
+            if "counts" not in notes:
+                differences.append("trainer: it was saved without one")
+            elif here != there:
+                differences.append(
+                    f"trainer: its groups of parameters have {there} members there, {here} here"
+                )
+        if self._loader is not None and "loader" not in notes:
+            differences.append("loader: it was saved without one")
+        self._refuse(step, differences)
+
+    def _refuse(self, step: int, differences: Sequence[str]) -> None:
         if differences:
             listed = "\n  ".join(differences)
             raise ParameterFileError(

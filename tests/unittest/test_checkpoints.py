@@ -12,6 +12,8 @@ import numpy as onp
 import pytest
 from several_devices import IMPORTS, environment, launched, run_on_devices
 
+from npcompat import autograd, errors, gluon, np
+
 pytest.importorskip("orbax.checkpoint")
 
 TRAINING = """
@@ -174,6 +176,39 @@ def check_killed(tmp_path, times):
         word, number, whole = first.split()
         assert word == "restored" and whole == "True" and int(number) >= acknowledged, first
         acknowledged = max([int(line.split()[1]) for line in rest if line.startswith("saved")])
+
+
+def trained(momentum, loader=None):
+    """A network of one weight and its trainer after one step."""
+    net = gluon.nn.Dense(1, in_units=2, use_bias=False)
+    net.initialize()
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"momentum": momentum})
+    with autograd.record():
+        loss = net(np.ones((1, 2))).sum()
+    loss.backward()
+    trainer.step(1)
+    return net, trainer
+
+
+def test_what_was_saved_without_a_trainer_or_a_loader_is_refused(tmp_path):
+    net, trainer = trained(0.0)
+    loader = gluon.data.DataLoader(np.arange(6), batch_size=2)
+    with gluon.Checkpoint(tmp_path, net) as checkpoint:
+        checkpoint.save(1)
+        checkpoint.wait()
+    other, its = trained(0.0)
+    before = other.weight.data().asnumpy()
+    with (
+        gluon.Checkpoint(tmp_path, other, its) as checkpoint,
+        pytest.raises(errors.ParameterFileError, match="trainer: it was saved without one"),
+    ):
+        checkpoint.restore()
+    with (
+        gluon.Checkpoint(tmp_path, other, loader=loader) as checkpoint,
+        pytest.raises(errors.ParameterFileError, match="loader: it was saved without one"),
+    ):
+        checkpoint.restore()
+    assert (other.weight.data().asnumpy() == before).all()
 
 
 def test_a_process_that_is_killed_while_saving_leaves_the_last_step_whole(tmp_path):

@@ -8,7 +8,7 @@
    same array finds its buffer held, and waits for them (`buffer` of dispatch/writes.py): if it
    copied the buffer, what is written meanwhile would be lost. */
 #define MOST_WRITES 64
-#define WITHOUT_GIL 100 /* elements; NumPy keeps the GIL for fewer than 500 */
+#define WITH_GIL 500 /* elements that NumPy writes at most without releasing the GIL */
 typedef struct {
     PyObject *buffer; /* borrowed, to be compared only */
     unsigned long thread;
@@ -31,9 +31,8 @@ begin_write(PyObject *buffer)
 static void
 end_write(PyObject *buffer)
 {
-    unsigned long thread = PyThread_get_thread_ident();
     for (int i = count_of_writes; i-- > 0;) {
-        if (writes_in_progress[i].buffer == buffer && writes_in_progress[i].thread == thread) {
+        if (writes_in_progress[i].buffer == buffer) { /* no two threads write one */
             writes_in_progress[i] = writes_in_progress[--count_of_writes];
             return;
         }
@@ -53,10 +52,11 @@ written_elsewhere(PyObject *Py_UNUSED(module), PyObject *buffer)
     Py_RETURN_FALSE;
 }
 
-/* The buffer of a handle on the host, to be written; FALL_BACK if it is shared.  A large one is
-   stored in `large`, else NULL.  After the write call `end_write` for it, and `is_written`. */
+/* The buffer of a handle on the host, to be written; FALL_BACK if it is shared.  If NumPy may write
+   more than `WITH_GIL` elements, as positions may be many in a small array, too, it is stored in
+   `large`, else NULL.  After the write call `end_write` for it, and `is_written`. */
 static PyObject * /* new */
-own_buffer(PyObject *handle, PyObject **large)
+own_buffer(PyObject *handle, int by_positions, PyObject **large)
 {
     PyObject *view = SLOT(handle, array__view), *root = view == Py_None ? handle : SLOT(view, view_root), *value, *payload, *rare, *version, *target;
     if (SLOT(root, array__value) == NULL || !IS(SLOT(root, array__value), value_)) {
@@ -77,7 +77,7 @@ own_buffer(PyObject *handle, PyObject **large)
     if ((target = view == Py_None ? Py_NewRef(payload) : current_array(handle)) == NULL) {
         return NULL;
     }
-    *large = IS_NDARRAY(target) && PyArray_SIZE((PyArrayObject *)target) >= WITHOUT_GIL ? payload : NULL;
+    *large = IS_NDARRAY(target) && (by_positions || PyArray_SIZE((PyArrayObject *)target) > WITH_GIL) ? payload : NULL;
     if (*large != NULL && !begin_write(payload)) {
         Py_DECREF(target);
         return FALL_BACK;
@@ -149,7 +149,7 @@ written(PyObject *handle, PyObject *given, PyObject *new)
         (key = numpys_key(given, &basic)) == NULL) {
         return ERROR_OR_FALL_BACK;
     }
-    if ((target = own_buffer(handle, &large)) == NULL || (source = as_numpys(new)) == NULL) {
+    if ((target = own_buffer(handle, !basic, &large)) == NULL || (source = as_numpys(new)) == NULL) {
         if (target != NULL && large != NULL) {
             end_write(large);
         }
@@ -177,7 +177,7 @@ changed_in_place(PyObject *op, PyObject *handle, PyObject *other)
     PyObject *target, *source, *made, *arguments[3], *large = NULL;
     if (!IS_ARRAY(handle) || SLOT(op, op_ufunc) == Py_None || SLOT(op, op_outputs) != one || !(is_number(other) || IS_OURS(other)) ||
         is_readonly(handle) || !mode_is_default() || !is_common_on_host(handle) || (IS_OURS(other) && !is_common_on_host(other)) ||
-        PyErr_Occurred() || (target = own_buffer(handle, &large)) == NULL) {
+        PyErr_Occurred() || (target = own_buffer(handle, 0, &large)) == NULL) {
         return ERROR_OR_FALL_BACK;
     }
     if ((source = is_number(other) ? Py_NewRef(other) : current_array(other)) == NULL) {
@@ -218,7 +218,7 @@ written_into(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *ou
             return ERROR_OR_FALL_BACK;
         }
     }
-    if ((arguments[count] = own_buffer(out, &large)) == NULL) {
+    if ((arguments[count] = own_buffer(out, 0, &large)) == NULL) {
         return ERROR_OR_FALL_BACK;
     }
     for (i = 0; i < count; i++) {

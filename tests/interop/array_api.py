@@ -14,7 +14,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-import pytest
+from tests.interop.verdict import Verdict
 
 HERE = Path(__file__).parent
 MODULES = ("npcompat.array_api", "npcompat.numpy")
@@ -70,40 +70,11 @@ def main():
 # --- within that process, a plugin ----------------------------------------------------------------
 
 
-class Verdict:
-    """Tells failures that are listed from those that are not."""
-
-    def __init__(self):
-        self.failed = []
-        self.listed = listed(os.environ["ARRAY_API_TESTS_MODULE"])
-
-    def pytest_runtest_logreport(self, report):
-        if report.failed:
-            self.failed.append(report.nodeid)
-
-    @property
-    def unlisted(self):
-        return [
-            test for test in self.failed if test.removeprefix("array_api_tests/") not in self.listed
-        ]
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self, session):
-        if session.exitstatus == pytest.ExitCode.TESTS_FAILED and not self.unlisted:
-            session.exitstatus = pytest.ExitCode.OK
-
-    def pytest_terminal_summary(self, terminalreporter):
-        terminalreporter.section("the array API on npcompat")
-        terminalreporter.line(
-            f"{len(self.failed)} failed, of which {len(self.unlisted)} are not listed"
-        )
-        for test in self.unlisted:
-            terminalreporter.line(f"  {test}")
-
-
 def pytest_configure(config):
     """Register the plugin."""
-    config.pluginmanager.register(Verdict())
+    module = os.environ["ARRAY_API_TESTS_MODULE"]
+    known = {f"array_api_tests/{test}" for test in listed(module)}
+    config.pluginmanager.register(Verdict("the array API on npcompat", known))
 
 
 if __name__ == "__main__":

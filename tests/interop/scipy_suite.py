@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.interop.verdict import Verdict
+
 HERE = Path(__file__).parent
 MODULES = (
     "special", "fft", "signal", "cluster", "linalg", "spatial", "stats", "ndimage", "integrate",
@@ -74,38 +76,9 @@ def pytest_generate_tests(metafunc):
         fixture.ids = ("npcompat",)
 
 
-class Verdict:
-    """Tells failures that are listed from those that are not."""
-
-    def __init__(self):
-        self.failed = []
-
-    def pytest_runtest_logreport(self, report):
-        if report.failed:
-            self.failed.append(report.nodeid)
-
-    @property
-    def unlisted(self):
-        known = listed()
-        return [test for test in self.failed if test not in known]
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self, session):
-        if session.exitstatus == pytest.ExitCode.TESTS_FAILED and not self.unlisted:
-            session.exitstatus = pytest.ExitCode.OK
-
-    def pytest_terminal_summary(self, terminalreporter):
-        terminalreporter.section("SciPy on npcompat")
-        terminalreporter.line(
-            f"{len(self.failed)} failed, of which {len(self.unlisted)} are not listed"
-        )
-        for test in self.unlisted:
-            terminalreporter.line(f"  {test}")
-
-
 def pytest_configure(config):
     """Register the plugin."""
-    config.pluginmanager.register(Verdict())
+    config.pluginmanager.register(Verdict("SciPy on npcompat", listed()))
 
 
 if __name__ == "__main__":

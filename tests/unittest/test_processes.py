@@ -207,6 +207,20 @@ def test_a_process_that_does_not_come_is_named_with_its_line(tmp_path, how):
     assert re.search(r"process 1 is at .*script.py:\d+, since \d+ s", said)
 
 
+EAGER_WATCHER = """
+import time, types
+from npcompat._internal.observe import waiting
+waiting.time = types.SimpleNamespace(sleep=lambda _: time.sleep(2e-4), monotonic=time.monotonic)
+from npcompat import npx
+npx.distributed.initialize(patience=60)
+"""
+
+
+def test_processes_end_while_their_watchers_write_notes(tmp_path):
+    for _ in range(2):  # each aborted in five of six runs
+        launched(2, EAGER_WATCHER, tmp_path)
+
+
 def test_mxnets_distributed_store_trains_as_one_process(tmp_path):
     body = """
     def train(rank, workers):

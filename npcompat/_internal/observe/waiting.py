@@ -4,6 +4,7 @@ The transport sees a process that died; one that is alive and takes another way 
 all others would wait for ever.
 """
 
+import atexit
 import os
 import sys
 import threading
@@ -28,6 +29,21 @@ class Watcher(threading.Thread):
         self._main = threading.main_thread().ident
         self._board = processes.Board()
         self._rank, self._count = processes.rank(), processes.count()
+        self._writing = threading.Lock()
+        self._leaves = False
+
+    def start(self) -> None:
+        """Start to look."""
+        atexit.register(self.leave)
+        super().start()
+
+    def leave(self) -> None:
+        """Write no more notes: an interpreter that ends while a thread is inside of the transport,
+        which is C++, aborts.
+        """
+        with self._writing:
+            self._leaves = True
+            self._board.write(f"at/{self._rank}", "at its end")
 
     def run(self) -> None:
         """Look at the main thread again and again."""
@@ -40,10 +56,15 @@ class Watcher(threading.Thread):
             if now != seen:
                 seen, since = now, time.monotonic()
             here, still = _line(frames), time.monotonic() - since
-            if not self._board.write(f"at/{self._rank}", f"{here}, since {still:.0f} s"):
+            if not self._tell(f"{here}, since {still:.0f} s"):
                 return
             if still > self.patience and _waits(frames):
                 self._end(here)
+
+    def _tell(self, text: str) -> bool:
+        """Write where this process is; False if nobody can be told any more."""
+        with self._writing:
+            return self._leaves or self._board.write(f"at/{self._rank}", text)
 
     def _end(self, here: str) -> None:
         others = [

@@ -5,8 +5,12 @@ import ctypes
 import gc
 import hashlib
 import io
+import os
 import pickle
 import struct
+import subprocess
+import sys
+import tracemalloc
 
 import numpy as onp
 import pytest
@@ -196,6 +200,56 @@ def test_each_side_sees_the_other_and_the_memory_comes_back_without_a_copy():
         assert np.shares_memory(a, part)
         del part
         assert not is_borrowed(a) and a.ctypes.data == address
+
+
+WRITES = {
+    "a slice": lambda x: x.__setitem__(slice(5, 9), 1.0),
+    "positions": lambda x: x.__setitem__(np.arange(5), 2.0),
+    "a mask": lambda x: x.__setitem__(onp.zeros(x.shape, bool), 2.0),
+    "flat": lambda x: x.flat.__setitem__(3, 1.0),
+    "out": lambda x: np.add(onp.ones(10), 1.0, out=x[10:20]),
+    "copyto": lambda x: np.copyto(x[2:9], 1.0),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_a_write_into_borrowed_memory_copies_none_of_it(name):
+    write = WRITES[name]
+    with npx.backend("numpy"):
+        x = np.zeros(1_000_000, dtype="float64")
+        theirs = onp.asarray(x)
+        write(x)
+        tracemalloc.start()
+        try:
+            write(x)
+            assert tracemalloc.get_traced_memory()[1] < 2_000_000  # the mask has a million bytes
+        finally:
+            tracemalloc.stop()
+        assert (theirs == x.copy().asnumpy()).all()
+
+
+LIVING_EXPORTS = """
+import sys, numpy as onp
+from npcompat import np
+x, large = np.zeros(1000), np.zeros(1_000_000)
+theirs = onp.asarray(x), onp.asarray(x[3:]), onp.asarray(large), onp.from_dlpack(x)
+reader = onp.nditer(theirs[0])
+if "memoryview" in sys.argv:
+    view = memoryview(x)
+"""
+
+
+@pytest.mark.parametrize("native", ["1", "0"])
+def test_a_program_ends_silently_while_memory_is_borrowed(native):
+    asked = ["memoryview"] if native == "1" and fast_path.has_buffers else []
+    ended = subprocess.run(
+        [sys.executable, "-c", LIVING_EXPORTS, *asked],
+        env={**os.environ, "NPCOMPAT_NATIVE": native},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def test_results_and_copies_do_not_change_when_the_memory_is_written():

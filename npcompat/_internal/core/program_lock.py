@@ -8,39 +8,51 @@ Programs without captured arrays, and operators, need no lock.
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 lock = threading.RLock()
 """The lock itself; the C fast path tries it without waiting."""
-_PATIENCE = 0.1
+PATIENCE = 0.1
+"""Seconds that a callback or a finalizer waits for a lock, whose holder may wait for it."""
 _thread = threading.local()
 
 
-class _Held:
-    """Context that holds the lock.
+def is_in_callback() -> bool:
+    """Return True in a Python function that a compiled program calls."""
+    return getattr(_thread, "in_callback", False)
+
+
+class Held:
+    """Context that holds a lock.
 
     A callback of a program may run while another thread holds the lock and waits for that very
-    program. So callbacks wait for at most `_PATIENCE` seconds, and then go on without the lock.
+    program. So callbacks wait for at most `PATIENCE` seconds, and then go on without the lock.
     """
 
+    __slots__ = ("_lock",)
+
+    def __init__(self, lock: Any) -> None:
+        self._lock = lock
+
     def __enter__(self) -> None:
-        if getattr(_thread, "in_callback", False):
+        if is_in_callback():
             taken = _thread.taken
-            taken.append(lock.acquire(timeout=_PATIENCE))
+            taken.append(self._lock.acquire(timeout=PATIENCE))
         else:
-            lock.acquire()
+            self._lock.acquire()
 
     def __exit__(self, *_: object) -> None:
-        if not getattr(_thread, "in_callback", False) or _thread.taken.pop():
-            lock.release()
+        if not is_in_callback() or _thread.taken.pop():
+            self._lock.release()
 
 
-held = _Held()
+held = Held(lock)
 
 
 @contextmanager
 def in_callback() -> Iterator[None]:
     """Context of a Python function that a compiled program calls."""
-    before = getattr(_thread, "in_callback", False)
+    before = is_in_callback()
     _thread.in_callback = True
     if not before:
         _thread.taken = []
@@ -50,4 +62,4 @@ def in_callback() -> Iterator[None]:
         _thread.in_callback = before
 
 
-__all__ = ["held", "in_callback", "lock"]
+__all__ = ["PATIENCE", "Held", "held", "in_callback", "is_in_callback", "lock"]

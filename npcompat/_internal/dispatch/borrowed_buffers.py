@@ -12,11 +12,13 @@ An export keeps the array that owns the memory alive. When the last NumPy array 
 the memory is freed, the array owns the buffer again without a copy.
 """
 
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core import dtypes, modes, program_lock
 from npcompat._internal.core.handle import (
     BorrowedValue,
     Handle,
@@ -42,7 +44,7 @@ def borrow_buffer(root: Handle, escaped: bool = True) -> BorrowedValue | None:
     escaped : bool
         True if the borrower may still write the buffer after its release.
     """
-    with writes.updating:
+    with writes.lock_of_writes():
         value = root._value
         if type(value) is not BorrowedValue:
             buffer = writes.buffer(root)
@@ -96,13 +98,18 @@ def release_buffer(root: Handle, borrowed: BorrowedValue) -> None:
 
     The array gets a copy instead if a former borrower may still write the buffer.
     """
-    with writes.updating:
+    # a finalizer may run in a thread for which the holder of the lock waits
+    taken = writes.updating.acquire(timeout=program_lock.PATIENCE)
+    try:
         borrowed.users -= 1
         if borrowed.users == 0 and root._value is borrowed:
             root._value = Value(
                 borrowed.payload if borrowed.escaped else borrowed.buffer, borrowed.node
             )
             bump_version(root)
+    finally:
+        if taken:
+            writes.updating.release()
 
 
 class _Export:
@@ -125,8 +132,9 @@ class _Export:
     def __array_interface__(self) -> dict[str, Any]:
         return self.interface
 
-    def __del__(self) -> None:
-        release_buffer(self._root, self._value)
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not is_finalizing():  # then the modules are empty, and nobody reads the array
+            release_buffer(self._root, self._value)
 
 
 def _exported(root: Handle, value: BorrowedValue) -> Array:

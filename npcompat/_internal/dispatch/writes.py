@@ -11,8 +11,15 @@ import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jax import sharding
-from npcompat._internal.core import modes
-from npcompat._internal.core.handle import BorrowedValue, Handle, Value, bump_version, clock
+from npcompat._internal.core import modes, program_lock
+from npcompat._internal.core.handle import (
+    BorrowedValue,
+    Handle,
+    Value,
+    bump_version,
+    clock,
+    payload_now,
+)
 from npcompat._internal.core.op import Attrs, Op
 from npcompat._internal.dispatch import late_bound, memory_layout
 from npcompat._internal.dispatch.apply import _current_mode, _default_mode
@@ -162,13 +169,20 @@ so that threads can write parts of one array. The C part takes no lock: it write
 nothing else holds, and tells which ones (`written_elsewhere`).
 """
 _UNLOCKED = nullcontext()
+_IN_CALLBACK = program_lock.Held(updating)
 
 
 def lock_of(handle: Handle) -> AbstractContextManager[Any]:
     """Return the lock for a write; none for Python objects, whose own code runs meanwhile."""
-    payload = (handle if handle._view is None else handle._view.root)._value.payload
-    holds_objects = type(payload) is onp.ndarray and payload.dtype.hasobject
-    return _UNLOCKED if holds_objects else updating
+    payload = payload_now((handle if handle._view is None else handle._view.root)._value)
+    if type(payload) is onp.ndarray and payload.dtype.hasobject:
+        return _UNLOCKED
+    return lock_of_writes()
+
+
+def lock_of_writes() -> AbstractContextManager[Any]:
+    """Return the lock for a write that runs no code of Python objects."""
+    return _IN_CALLBACK if program_lock.is_in_callback() else updating
 
 
 _PATIENCE = 60.0

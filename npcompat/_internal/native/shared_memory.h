@@ -32,17 +32,23 @@ release_buffer(PyObject *root, PyObject *borrowed)
     Py_RETURN_NONE;
 }
 
+#if PY_VERSION_HEX >= 0x030d0000
+#define IS_FINALIZING Py_IsFinalizing
+#else
+#define IS_FINALIZING _Py_IsFinalizing
+#endif
+
 static void
 export_dealloc(PyObject *self)
 {
     Export *export = (Export *)self;
     PyObject *kind, *error, *trace, *done;
     PyObject_GC_UnTrack(self);
-    if (export->root != NULL) {
+    if (export->root != NULL && !IS_FINALIZING()) { /* then the modules are empty, and nobody reads the array */
         PyErr_Fetch(&kind, &error, &trace);
         done = release_buffer(export->root, export->value);
         if (done == NULL) {
-            PyErr_WriteUnraisable(self);
+            PyErr_WriteUnraisable(release_buffer_); /* not `self`, which would be freed once more */
         }
         Py_XDECREF(done);
         PyErr_Restore(kind, error, trace);

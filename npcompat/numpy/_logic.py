@@ -11,7 +11,7 @@ from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import BorrowedValue, Handle, root_of
-from npcompat._internal.core.op import operator
+from npcompat._internal.core.op import as_attr, from_attr, operator
 from npcompat._internal.dispatch import handles as _handles
 from npcompat._internal.dispatch import late_bound, writes
 from npcompat._internal.dispatch.apply import apply
@@ -273,7 +273,7 @@ def _nan_to_num(
     neginf : float, optional
         Replacement of minus infinity; None: the least number.
     """
-    return xp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+    return xp.nan_to_num(x, nan=from_attr(nan), posinf=from_attr(posinf), neginf=from_attr(neginf))
 
 
 _NUMBERS = (bool, int, float, complex, onp.bool_, onp.number, type(None))
@@ -333,7 +333,8 @@ def nan_to_num(
     array([1., 0.])
     """
     if all([isinstance(n, _NUMBERS) and not isinstance(n, Handle) for n in (nan, posinf, neginf)]):
-        result = apply(_nan_to_num, (x,), (nan, posinf, neginf))
+        numbers = [n.item() if isinstance(n, onp.generic) else n for n in (nan, posinf, neginf)]
+        result = apply(_nan_to_num, (x,), tuple(map(as_attr, numbers)))
     else:
         result = _replaced(asarray(x), nan, posinf, neginf)
     if copy or not isinstance(x, Handle):

@@ -8,7 +8,7 @@ import numpy as onp
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.core.op import as_axis, normalized_axes, operator
+from npcompat._internal.core.op import as_attr, as_axis, from_attr, normalized_axes, operator
 from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._averages import weights_along
@@ -551,7 +551,7 @@ def _interp(
     period: Any = None,
 ) -> Any:
     """Interpolate linearly between points."""
-    return namespace.interp(x, xp, fp, left, right, period)
+    return namespace.interp(x, xp, fp, from_attr(left), from_attr(right), period)
 
 
 def interp(
@@ -590,7 +590,7 @@ def interp(
     if period == 0:
         raise ValueError("period must be a non-zero value")
     ends: tuple[Any, ...] = (left, right, period)
-    attrs = tuple(v.item() if hasattr(v, "item") else v for v in ends)
+    attrs = tuple(as_attr(v.item() if hasattr(v, "item") else v) for v in ends)
     return apply(_interp, (x, xp, fp), attrs)
 
 

@@ -605,6 +605,24 @@ def test_arrays_are_committed_to_a_device_only_where_they_would_not_be_anyway():
         assert not handles.read(double(np.array([1.0]))).payload.committed
 
 
+@pytest.mark.parametrize("placement", ["numpy", "jax"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda xp, v: xp.full(2, v),
+        lambda xp, v: xp.nan_to_num(onp.array([onp.nan, 1.0]), nan=v),
+        lambda xp, v: xp.nan_to_num(onp.array([-onp.inf, onp.inf]), posinf=v, neginf=v),
+        lambda xp, v: xp.interp(onp.array([-5.0, 5.0]), [0.0, 1.0], [1.0, 2.0], left=v, right=v),
+        lambda xp, v: xp.pad(onp.ones(2), 1, constant_values=v),
+    ],
+)
+def test_settings_of_both_zeros_are_two(make, placement):
+    with npx.backend(placement):
+        for zero in (0.0, -0.0, 0.0, -0.0):
+            found, expected = make(np, zero).asnumpy(), make(onp, zero)
+            assert (onp.signbit(found) == onp.signbit(expected)).all()
+
+
 @pytest.mark.parametrize(
     "make",
     [

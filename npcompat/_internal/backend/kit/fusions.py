@@ -49,7 +49,9 @@ def product_with_transpose(graph: Graph, equation: Equation) -> Equation | None:
     """Join `x @ w.T`, exactly."""
     x, w = equation.inputs
     turned = graph.maker(w, "transpose")
-    if turned is None or len(x.type.shape) != 2 or x.type.dtype.kind != "f":
+    if turned is None or tuple(turned.attrs["axes"]) != (1, 0):
+        return None
+    if len(x.type.shape) != 2 or x.type.dtype.kind != "f":
         return None
     return Equation("linear", (x, turned.inputs[0]), equation.outputs)
 

@@ -151,11 +151,12 @@ def _merged(
 
 
 def _key(equation: Equation) -> Any:
-    """What equal equations share; None for an equation that stays alone."""
+    """Return the key that equal equations share; None for an equation that stays alone."""
     if equation.name in _ALONE or not equation.inputs:
         return None
     types = tuple([v.type for v in equation.outputs])
-    key = (equation.name, equation.inputs, types, tuple(sorted(equation.attrs.items())))
+    attrs = tuple(sorted(equation.attrs.items()))
+    key = (equation.name, equation.inputs, types, attrs, repr(attrs))  # 0.0 == -0.0, and True == 1
     try:
         hash(key)
     except TypeError:

@@ -554,14 +554,19 @@ class Parameter:
 
     # --- copies
 
+    def _settings(self) -> dict[str, Any]:
+        """Return all attributes, but for the values, where they lie, and who trains them."""
+        return {k: v for k, v in self.__dict__.items() if k not in ("_trainers", "_data", "_plan")}
+
     def __getstate__(self) -> dict[str, Any]:
-        state = {k: v for k, v in self.__dict__.items() if k not in ("_trainers", "_data", "_plan")}
-        return {**state, "values": None if self._data is None else self._data.asnumpy()}
+        return {
+            **self._settings(),
+            "values": None if self._data is None else self._data.asnumpy(),
+        }
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         copied = memo[id(self)] = object.__new__(type(self))
-        state = {k: v for k, v in self.__dict__.items() if k not in ("_trainers", "_data", "_plan")}
-        copied.__dict__.update(deepcopy(state, memo))
+        copied.__dict__.update(deepcopy(self._settings(), memo))
         copied._trainers, copied._plan, copied._data = weakref.WeakSet(), self._plan, None
         if self._data is not None:
             copied._place(self._data.copy())

@@ -157,6 +157,124 @@ def test_changed_contents_are_seen(way, name):
         change(w)
 
 
+class Act:
+    """A callable object."""
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __call__(self, x):
+        return x * self.factor
+
+
+def settings():
+    """Return new classes with state: a base, one that inherits from it, and a block."""
+
+    class Inner:
+        depth = 1.0
+
+    class Base:
+        rate = 1.0
+        items = [1.0, 2.0]  # noqa: RUF012 (it is what the test changes)
+        inner = Inner
+        act = Act(1.0)
+
+        def method(self, x):
+            return x * 1.0
+
+        @staticmethod
+        def static(x):
+            return x * 1.0
+
+        @classmethod
+        def by_class(cls, x):
+            return x * cls.rate
+
+        @property
+        def seen(self):
+            return self.rate
+
+    class Derived(Base):
+        pass
+
+    class Block(nn.HybridBlock):
+        scale = 1.0
+
+        def forward(self, x):
+            return x * self.scale
+
+    return types.SimpleNamespace(
+        Base=Base, Derived=Derived, Block=Block, one=Derived(), block=Block()
+    )
+
+
+CLASS_STATE = {
+    "by name": (lambda s: s.Base.rate, lambda s: setattr(s.Base, "rate", 2.0)),
+    "of a base": (lambda s: s.Derived.rate, lambda s: setattr(s.Base, "rate", 2.0)),
+    "that hides one of a base": (lambda s: s.Derived.rate, lambda s: setattr(s.Derived, "rate", 2)),
+    "of an instance": (lambda s: s.one.rate, lambda s: setattr(s.Base, "rate", 2.0)),
+    "by a computed name": (lambda s: getattr(s.Base, "ra" + "te"), lambda s: setattr(s.Base, "rate", 2.0)),
+    "of the class of an instance": (lambda s: type(s.one).rate, lambda s: setattr(s.Base, "rate", 2.0)),
+    "a list": (lambda s: sum(s.Base.items), lambda s: s.Base.items.append(3.0)),
+    "of a class in it": (lambda s: s.Base.inner.depth, lambda s: setattr(s.Base.inner, "depth", 2.0)),
+    "a callable object": (lambda s: s.Base.act(1.0), lambda s: setattr(s.Base, "act", Act(2.0))),
+    "in a callable object": (lambda s: s.Base.act(1.0), lambda s: setattr(s.Base.act, "factor", 2.0)),
+    "a method": (lambda s: s.one.method(1.0), lambda s: setattr(s.Base, "method", lambda self, x: x * 2)),
+    "a static method": (lambda s: s.Base.static(1.0), lambda s: setattr(s.Base, "static", staticmethod(lambda x: x * 2))),
+    "a class method": (
+        lambda s: s.Base.by_class(1.0), lambda s: setattr(s.Base, "by_class", classmethod(lambda cls, x: x * 2)),
+    ),
+    "read by a class method": (lambda s: s.Base.by_class(1.0), lambda s: setattr(s.Base, "rate", 2.0)),
+    "read by a property": (lambda s: s.one.seen, lambda s: setattr(s.Base, "rate", 2.0)),
+    "a property": (lambda s: s.one.seen, lambda s: setattr(s.Base, "seen", property(lambda self: 2.0))),
+    "of a block": (lambda s: s.block(np.ones(1)).sum(), lambda s: setattr(s.Block, "scale", 2.0)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CLASS_STATE)
+def test_changed_attributes_of_classes_are_seen(name):
+    read, change = CLASS_STATE[name]
+    state, traced = settings(), []
+
+    @npx.jit
+    def f(x):
+        traced.append(1)
+        return x * read(state)
+
+    x = np.ones(2)
+    for _ in range(2):
+        assert f(x).tolist() == (x * read(state)).tolist()
+    before = f(x).tolist()
+    change(state)
+    after = f(x).tolist()
+    assert after == (x * read(state)).tolist() != before
+    f(x)
+    assert len(traced) == 2
+
+
+def test_an_attribute_of_a_block_class_is_seen_by_hybridized_blocks():
+    state = settings()
+    state.block.hybridize()
+    assert state.block(np.ones(2)).tolist() == [1, 1]
+    state.Block.scale = 3.0
+    assert state.block(np.ones(2)).tolist() == [3, 3]
+
+
+def test_attributes_of_classes_that_are_only_written_are_no_guards():
+    state, traced = settings(), []
+    log = state.Base
+
+    @npx.jit
+    def f(x):
+        traced.append(1)
+        log.rate += 1
+        return x * 2
+
+    for _ in range(3):
+        f(np.ones(2))
+    assert len(traced) == 1 and log.rate == 2
+
+
 def test_state_that_comes_back_is_not_compiled_again():
     w = {"k": 1.0}
     traced = []

@@ -40,7 +40,7 @@ Guard = tuple[int, Any, Any, Any]
 """Kind, object, key, and the value that was found there."""
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
-_IMMUTABLE = frozenset((*_PLAIN, type, range, slice, onp.dtype, types.BuiltinFunctionType))
+_IMMUTABLE = frozenset((*_PLAIN, range, slice, onp.dtype, types.BuiltinFunctionType))
 _FUNCTIONS = (types.FunctionType, types.MethodType)
 _LARGEST = 10_000
 """Maximum number of items of a container into which guards descend; those of longer ones are only
@@ -193,10 +193,13 @@ class Watch:
                 known[1].setdefault(_ALL, (MAPPING, state, _ALL, dict(state)))
         for name in _attributes(value, names):
             if name not in known[1]:
-                guard = _attribute(value, name)
-                if guard is not None:
-                    known[1][name] = guard
-                    self._note(guard[3], names, depth + 1)
+                for key, guard in (
+                    (name, _attribute(value, name)),
+                    (f"{name} of the class", _of_class(value, name)),
+                ):
+                    if guard is not None:
+                        known[1][key] = guard
+                        self._note(guard[3], names, depth + 1)
 
     def _note_owned(self, value: Any) -> None:
         if id(value) not in self._owned:
@@ -243,7 +246,10 @@ class Watch:
             _, edges = self._edges.get(id(value), (None, {}))
             target = owned if changes.is_tracked(value) else always
             for key, guard in edges.items():
-                (always if key is None else target)[id(value), key] = guard
+                if isinstance(guard[1], type):
+                    always[id(guard[1]), guard[2]] = guard  # once for all instances
+                else:
+                    (always if key is None else target)[id(value), key] = guard
                 if key is _ALL:
                     waiting.extend(guard[3].values())
                 elif key is not None:
@@ -273,7 +279,7 @@ class Watch:
         for guard in guards:
             if not fast_path.guards_hold((guard,)):
                 kind, container, key, _ = guard
-                own = {key} if kind == ITEM else names.get(id(container), set())
+                own = {key} if kind in (ITEM, ATTRIBUTE) else names.get(id(container), set())
                 if type(container) is types.CellType:
                     own = {n for code in self._codes for n in code.co_freevars} & self._cells(
                         container
@@ -417,6 +423,8 @@ def _attributes(value: Any, names: set[str]) -> Iterator[str]:
     """Iterate over the attributes of an object that code with these names may read."""
     if isinstance(value, types.ModuleType):
         return iter(() if is_library(getattr(value, "__file__", "") or "") else sorted(names))
+    if isinstance(value, type):
+        return iter(_class_attributes(value, names))
     if isinstance(value, _FUNCTIONS) or is_library_class(type(value)):
         return iter(())
     state = getattr(value, "__dict__", None)
@@ -425,16 +433,34 @@ def _attributes(value: Any, names: set[str]) -> Iterator[str]:
     return iter(sorted(names))
 
 
+def _class_attributes(kind: type, names: set[str]) -> list[str]:
+    """Return the attributes of a user's class that code with these names may read."""
+    if _is_of_library(kind):
+        return []
+    if not names & _DYNAMIC:
+        return sorted(names)
+    found = {n for k in kind.__mro__ if not _is_of_library(k) for n in vars(k)}
+    return sorted([n for n in found if not n.startswith("__")])
+
+
+def _is_of_library(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] in _STATELESS
+
+
 _STATELESS = ("builtins", "npcompat", "jax", "jaxlib", "numpy", "optax", "ml_dtypes")
 
 
 def is_library_class(kind: type) -> bool:
     """Return True for classes of libraries below npcompat, whose instances hold no user's state."""
-    return not changes.is_tracked_class(kind) and kind.__module__.partition(".")[0] in _STATELESS
+    return not changes.is_tracked_class(kind) and _is_of_library(kind)
 
 
 def _attribute(value: Any, name: str) -> Guard | None:
-    """Return the guard on an attribute of an object or of its class; None if it needs none."""
+    """Return the guard on an attribute of an object, also one that its class has; None if it needs
+    none.
+    """
+    if isinstance(value, type):
+        return None
     if isinstance(value, types.ModuleType):
         return (ITEM, vars(value), name, vars(value)[name]) if name in vars(value) else None
     state = getattr(value, "__dict__", None)
@@ -442,16 +468,43 @@ def _attribute(value: Any, name: str) -> Guard | None:
         if changes.is_tracked(value) and name in value._untracked:
             return None
         return (ITEM, state, name, state[name])
-    for klass in value.__mro__ if isinstance(value, type) else type(value).__mro__:
-        if name not in klass.__dict__:
-            continue
-        found = klass.__dict__[name]
-        if isinstance(found, types.MemberDescriptorType):
-            return (ATTRIBUTE, value, name, getattr(value, name, None))
-        if callable(found) or hasattr(type(found), "__get__"):
-            return None  # methods and properties are functions, which are visited when called
-        return (ATTRIBUTE, value, name, found)
-    return None
+    _, found = _found_in_class(type(value), name)
+    if isinstance(found, types.MemberDescriptorType):
+        return (ATTRIBUTE, value, name, getattr(value, name, None))
+    if found is _MISSING or hasattr(type(found), "__get__"):
+        return None  # methods and properties are functions, which are visited when called
+    return (ATTRIBUTE, value, name, found)
+
+
+_MISSING: Any = object()
+
+
+def _found_in_class(kind: type, name: str) -> tuple[Any, Any]:
+    """Return the class that has an attribute, and what stands there: a method is a function."""
+    for klass in kind.__mro__:
+        if name in klass.__dict__:
+            return klass, klass.__dict__[name]
+    return None, _MISSING
+
+
+_SAME_FROM_CLASS = (types.FunctionType, staticmethod, property)
+"""Descriptors that give the same object whenever a class is asked for them."""
+
+
+def _stands_in_class(kind: type, name: str, before: Any) -> bool:
+    return _found_in_class(kind, name)[1] is before
+
+
+def _of_class(value: Any, name: str) -> Guard | None:
+    """Return the guard on what a user's class has under a name: a value, a method or a property."""
+    kind = value if isinstance(value, type) else type(value)
+    klass, found = _found_in_class(kind, name)
+    if klass is None or _is_of_library(klass) or isinstance(found, types.MemberDescriptorType):
+        return None
+    if hasattr(type(found), "__get__") and not isinstance(found, _SAME_FROM_CLASS):
+        same = partial(_stands_in_class, kind, name, found)
+        return (CHECK, same, f"attribute {name!r} of class {kind.__name__} was replaced", None)
+    return (ATTRIBUTE, kind, name, getattr(kind, name))
 
 
 def _contents(value: Any) -> Guard | None:

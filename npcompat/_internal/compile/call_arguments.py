@@ -12,6 +12,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.compile.trace import Trace
 from npcompat._internal.core import dtypes, modes
@@ -273,10 +274,12 @@ def _static(leaf: Any, position: int) -> Static:
 def _entry(handle: Handle, recording: bool) -> tuple[Any, ...]:
     """Return the part of the key for an array.
 
-    It holds shape, dtype, strides, `grad_req`, recording, class and the read-only flag.
+    It holds shape, dtype, strides, `grad_req`, recording, class, the read-only flag, and the layout
+    on several devices.
     """
     value = handle._value if handle._view is None else _handles.read(handle)
     payload, rare, strides = value.payload, handle._extra, _strides(handle)
+    layout = sharding.spread(payload) if sharding.several[0] else None
     if rare is None:
         return (
             payload.shape,
@@ -286,6 +289,7 @@ def _entry(handle: Handle, recording: bool) -> tuple[Any, ...]:
             recording and value.node is not None,
             type(handle),
             False,
+            layout,
         )
     request = None if rare.leaf is None else rare.leaf.request
     return (
@@ -296,6 +300,7 @@ def _entry(handle: Handle, recording: bool) -> tuple[Any, ...]:
         recording and value.node is not None,
         type(handle),
         rare.readonly,
+        layout,
     )
 
 

@@ -7,7 +7,17 @@ from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.compile.call_arguments import is_operand
 from npcompat._internal.support.errors import CompileWarning, user_location
 
-_ENTRY = ("shape", "dtype", "strides", "grad_req", "recorded", "class", "read-only", "aliasing")
+_ENTRY = (
+    "shape",
+    "dtype",
+    "strides",
+    "grad_req",
+    "recorded",
+    "class",
+    "read-only",
+    "layout",
+    "aliasing",
+)
 WARN_AFTER_COMPILES = 8
 """Number of recompilations for one line of the user's at which a warning is given."""
 
@@ -18,6 +28,7 @@ _ADVICE = {
     "dtype": "cast the array to one dtype before the call",
     "strides": "pass arrays that lie in memory in the same way each time: "
     "np.ascontiguousarray(array)",
+    "layout": "lay arrays out in the same way each time: npx.shard(array, layout)",
     "static": "what is neither an array nor a number that is only computed with is part of the "
     "program; pass what changes as an array: "
     "np.array(value)",

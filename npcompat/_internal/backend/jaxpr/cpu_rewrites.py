@@ -7,15 +7,16 @@
   operators on its columns, which XLA fuses with their neighbours. A reduction is a library call,
   which is slow for each row.
 - Some convolutions become products of matrices (`cpu_convolution`).
-- Where there are several devices, a barrier stands between an array and a scatter into it: XLA's
-  partitioner writes a concatenation at wrong places otherwise, once on each device.
+- On several devices, a barrier stands between an array and a scatter into it, since XLA's
+  partitioner writes a concatenation at wrong places otherwise, once on each device; and large parts
+  are written by a selection, for which it gathers nothing (`by_devices`).
 - Writes whose new values overlap the written memory are separated (`overlapping_writes`), on every
   platform.
 """
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,8 +24,10 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from npcompat._internal.backend.jaxpr import by_devices
 from npcompat._internal.backend.jaxpr.compat import ClosedJaxpr, Jaxpr, JaxprEqn, Var, jaxpr_as_fun
 from npcompat._internal.backend.jaxpr.cpu_convolution import as_product, product
+from npcompat._internal.backend.jaxpr.loop_bodies import is_put
 from npcompat._internal.backend.jaxpr.overlapping_writes import Separator
 from npcompat._internal.backend.jaxpr.primitives import CALLS, ELEMENTWISE, called
 
@@ -74,8 +77,8 @@ def rewritten(jaxpr: Jaxpr) -> Jaxpr:
 class _Rewriter:
     """Rewriter of a jaxpr, and of the jaxprs of calls and loops in it."""
 
-    def __init__(self, on_cpu: bool, on_several: bool) -> None:
-        self.on_cpu, self.on_several = on_cpu, on_several
+    def __init__(self, on_cpu: bool, has_several: bool) -> None:
+        self.on_cpu, self.has_several = on_cpu, has_several
         # by id, so that calls which share a jaxpr share the rewritten one
         self.seen: dict[int, tuple[Jaxpr, Jaxpr]] = {}
         self.closed: dict[int, tuple[ClosedJaxpr, ClosedJaxpr]] = {}
@@ -89,14 +92,8 @@ class _Rewriter:
         made: dict[Var, JaxprEqn] = {}
         stored: dict[Any, Var] = {}
         equations: list[JaxprEqn] = []
-        separator = Separator()
-        for equation in [one for e in jaxpr.eqns for one in separator.equations(e)]:
+        for equation in self._written(jaxpr, made):
             name = equation.primitive.name
-            if self.on_several and name.startswith("scatter") and _is_made(equation, made):
-                target: Any = equation.invars[0]
-                kept = Var(target.aval)
-                equations.append(_barrier(target.aval).replace(invars=[target], outvars=[kept]))
-                equation = equation.replace(invars=[kept, *equation.invars[1:]])
             if not self.on_cpu and name not in _WITHIN:
                 pass
             elif name == "gather":
@@ -131,6 +128,29 @@ class _Rewriter:
         replaced: Jaxpr = jaxpr.replace(eqns=equations)
         return replaced
 
+    def _written(self, jaxpr: Jaxpr, made: Mapping[Var, JaxprEqn]) -> Iterator[JaxprEqn]:
+        """Iterate over the equations of a jaxpr, in which writes are apart from what they read."""
+        separator = Separator()
+        for equation in jaxpr.eqns:
+            separated = separator.equations(equation)
+            several = self._on_several(equation, made)
+            if several is None:
+                yield from separated
+            else:
+                yield by_devices.on_several(jaxpr, equation, separated, several)
+
+    def _on_several(
+        self, equation: JaxprEqn, made: Mapping[Var, JaxprEqn]
+    ) -> Callable[..., Any] | None:
+        """Return the function that stands for a write on several devices; None for the same."""
+        if not self.has_several:
+            return None
+        name = equation.primitive.name
+        if name == "dynamic_update_slice" or is_put(equation):
+            return by_devices.selection(equation)
+        is_scatter = name.startswith("scatter") and _is_made(equation, made)
+        return by_devices.barred(equation) if is_scatter else None
+
     def _within(self, parameter: Any) -> Any:
         if isinstance(parameter, ClosedJaxpr):
             if id(parameter) not in self.closed:
@@ -148,15 +168,6 @@ def _is_made(equation: JaxprEqn, made: Mapping[Var, JaxprEqn]) -> bool:
     """Return True if the first operand of an equation is computed in the same jaxpr."""
     target = equation.invars[0]
     return isinstance(target, Var) and target in made
-
-
-def _barrier(kind: Any) -> JaxprEqn:
-    """Return an equation that XLA does not look through."""
-    with jax.enable_x64(True):
-        found: JaxprEqn = jax.make_jaxpr(lax.optimization_barrier)(
-            jax.ShapeDtypeStruct(kind.shape, kind.dtype)
-        ).jaxpr.eqns[0]
-    return found
 
 
 def _call(function: Callable[..., Any], *types: Any) -> JaxprEqn:

@@ -1,0 +1,124 @@
+"""Equations that XLA shall compute in one way on one device, and in another on several.
+
+A jaxpr does not say on how many devices it will run: that is known when it is lowered, once for each
+layout of its operands.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import jax.numpy as jnp
+from jax import lax
+from jax.interpreters import mlir
+
+from npcompat._internal.backend.jaxpr.compat import (
+    ClosedJaxpr,
+    Jaxpr,
+    JaxprEqn,
+    Literal,
+    Primitive,
+    Var,
+    jaxpr_as_fun,
+)
+
+_either_p = Primitive("npcompat_either")
+_either_p.def_impl(lambda *operands, one, several: one(*operands))
+_either_p.def_abstract_eval(lambda *_, result, **__: result)
+
+
+def _lower(
+    context: Any,
+    *operands: Any,
+    one: Callable[..., Any],
+    several: Callable[..., Any],
+    result: Any,
+) -> Any:
+    devices = getattr(context.module_context.axis_context, "num_devices", 1)
+    way = several if devices > 1 else one
+    return mlir.lower_fun(way, multiple_results=False)(context, *operands)
+
+
+mlir.register_lowering(_either_p, _lower)
+
+
+def on_several(
+    within: Jaxpr, equation: JaxprEqn, one: Sequence[JaxprEqn], several: Callable[..., Any]
+) -> JaxprEqn:
+    """Return an equation that stands for the equations `one` on one device, else for a function.
+
+    Parameters
+    ----------
+    within : Jaxpr
+        The jaxpr that holds them.
+    equation : JaxprEqn
+        The equation of one result that both ways replace.
+    one : sequence of JaxprEqn
+        Equations of the way on one device.
+    several : callable
+        Function of the operands of `equation`.
+    """
+    variables = [*dict.fromkeys([v for v in equation.invars if isinstance(v, Var)])]
+    inner = within.replace(constvars=[], invars=variables, outvars=equation.outvars, eqns=[*one])
+    places = [variables.index(v) if isinstance(v, Var) else -1 for v in equation.invars]
+    literals = [v.val if isinstance(v, Literal) else None for v in equation.invars]
+
+    def on_one(*operands: Any) -> Any:
+        return jaxpr_as_fun(ClosedJaxpr(inner, ()))(*operands)[0]
+
+    def on_many(*operands: Any) -> Any:
+        return several(
+            *[v if p < 0 else operands[p] for p, v in zip(places, literals, strict=True)]
+        )
+
+    params = {"one": on_one, "several": on_many, "result": equation.outvars[0].aval}
+    made: JaxprEqn = equation.replace(invars=variables, primitive=_either_p, params=params)
+    return made
+
+
+def barred(equation: JaxprEqn) -> Callable[..., Any]:
+    """Return the function of an equation whose first operand XLA does not look into."""
+
+    def after_barrier(target: Any, *others: Any) -> Any:
+        return equation.primitive.bind(lax.optimization_barrier(target), *others, **equation.params)
+
+    return after_barrier
+
+
+def selection(equation: JaxprEqn) -> Callable[..., Any] | None:
+    """Return the function that writes a large part of an array by a selection; None for other
+    writes.
+
+    XLA's partitioner gathers an array that lies in pieces for a `dynamic_update_slice` of several
+    rows; of a padded array and a selection each device computes its piece. A selection reads and
+    writes the whole array, so that it is left alone for small parts.
+    """
+    target, new, *starts = equation.invars
+    shape, part = target.aval.shape, new.aval.shape
+    if not all([type(n) is int for n in (*shape, *part)]) or shape == part:
+        return None
+    if not all([isinstance(s, Literal) for s in starts]):
+        return None
+    if _LEAST_OF * math.prod(part) < math.prod(shape) or math.prod(part) == 0:
+        return None
+    first = [min(max(int(s.val), 0), n - m) for s, n, m in zip(starts, shape, part, strict=True)]
+    return partial(_selected, tuple(first))
+
+
+_LEAST_OF = 2
+"""A write of at least half of the elements is a selection."""
+
+
+def _selected(first: Sequence[int], target: Any, new: Any, *_: Any) -> Any:
+    """Return the array with the part from `first` on replaced."""
+    around = [(s, n - s - m, 0) for s, n, m in zip(first, target.shape, new.shape, strict=True)]
+    inside: Any = True
+    for axis, (before, after, _) in enumerate(around):
+        if before or after:
+            at = lax.broadcasted_iota("int32", target.shape, axis)
+            inside &= (at >= before) & (at < target.shape[axis] - after)
+    return lax.select(inside, lax.pad(new, jnp.zeros((), new.dtype), around), target)
+
+
+__all__ = ["barred", "on_several", "selection"]

@@ -73,7 +73,7 @@ def on_several(
         )
 
     params = {"one": on_one, "several": on_many, "result": equation.outvars[0].aval}
-    made: JaxprEqn = equation.replace(invars=variables, primitive=_either_p, params=params)
+    made: JaxprEqn = equation.replace(invars=[*variables], primitive=_either_p, params=params)
     return made
 
 
@@ -95,14 +95,17 @@ def selection(equation: JaxprEqn) -> Callable[..., Any] | None:
     writes the whole array, so that it is left alone for small parts.
     """
     target, new, *starts = equation.invars
-    shape, part = target.aval.shape, new.aval.shape
+    written: Any = target.aval
+    values: Any = new.aval
+    shape, part = written.shape, values.shape
     if not all([type(n) is int for n in (*shape, *part)]) or shape == part:
         return None
-    if not all([isinstance(s, Literal) for s in starts]):
+    known = [int(s.val) for s in starts if isinstance(s, Literal)]
+    if len(known) < len(starts):
         return None
     if _LEAST_OF * math.prod(part) < math.prod(shape) or math.prod(part) == 0:
         return None
-    first = [min(max(int(s.val), 0), n - m) for s, n, m in zip(starts, shape, part, strict=True)]
+    first = [min(max(s, 0), n - m) for s, n, m in zip(known, shape, part, strict=True)]
     return partial(_selected, tuple(first))
 
 
@@ -114,10 +117,10 @@ def _selected(first: Sequence[int], target: Any, new: Any, *_: Any) -> Any:
     """Return the array with the part from `first` on replaced."""
     around = [(s, n - s - m, 0) for s, n, m in zip(first, target.shape, new.shape, strict=True)]
     inside: Any = True
-    for axis, (before, after, _) in enumerate(around):
-        if before or after:
+    for axis, (start, n, m) in enumerate(zip(first, target.shape, new.shape, strict=True)):
+        if m < n:
             at = lax.broadcasted_iota("int32", target.shape, axis)
-            inside &= (at >= before) & (at < target.shape[axis] - after)
+            inside &= (at >= start) & (at < start + m)
     return lax.select(inside, lax.pad(new, jnp.zeros((), new.dtype), around), target)
 
 

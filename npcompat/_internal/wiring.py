@@ -143,6 +143,7 @@ def _connect_fast_path() -> None:
         exit_x64_scope=xla.exit_x64_scope,
         config=xla.config,
         several=sharding.several,
+        on_one_device=sharding.SingleDeviceSharding,
         block_on_cpu_mesh=sharding.block_on_cpu_mesh,
         # reading, writing and keys
         read=handles.read,

@@ -242,7 +242,7 @@ fill(PyObject *module)
         PyObject **place;
         const char *text;
     } names[] = {
-        {&out_name, "out"}, {&dtype_name, "dtype"}, {&aval_name, "aval"}, {&shape_name, "shape"}, {&payload_name, "payload"},
+        {&out_name, "out"}, {&dtype_name, "dtype"}, {&aval_name, "aval"}, {&shape_name, "shape"}, {&sharding_name, "sharding"}, {&payload_name, "payload"},
         {&on_host_name, "on_host"}, {&acquire_name, "acquire"}, {&release_name, "release"}, {&is_default_name, "is_default"},
         {&only_recording_name, "only_recording"}, {&training_name, "training"}, {&numpy_dtypes_name, "numpy_dtypes"}, {&device_name, "device"},
         {&default_device_name, "jax_default_device"}, {&dunder_name, "__name__"}, {NULL, NULL},

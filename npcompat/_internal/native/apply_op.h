@@ -92,6 +92,23 @@ several_devices(void)
     return PyList_GET_ITEM(several_, 0) == Py_True;
 }
 
+/* True if an array on XLA that is written keeps its place without Python, which looks after layouts
+   on several devices: it is on one, on which what is written (NULL for a number) lies, too. */
+static int
+keeps_its_place(PyObject *before, PyObject *new)
+{
+    PyObject *place, *other = NULL;
+    int same = 1;
+    if (several_devices()) {
+        place = PyObject_GetAttr(before, sharding_name);
+        same = place != NULL && IS(place, on_one_device_) &&
+               (new == NULL || ((other = PyObject_GetAttr(new, sharding_name)) != NULL && PyObject_RichCompareBool(place, other, Py_EQ) == 1));
+        Py_XDECREF(place);
+        Py_XDECREF(other);
+    }
+    return same;
+}
+
 /* Call a program on payloads, and leave the x64 scope that a compilation has entered. */
 static PyObject * /* new */
 called_program(PyObject *program, PyObject *const *payloads, Py_ssize_t count)

@@ -18,7 +18,7 @@ enum {
     DO(slow_path) DO(read) DO(raise_failed) DO(on_devices) DO(xla_scalar) DO(x64_scopes) DO(exit_x64_scope) DO(keep) DO(clock) DO(call_errors)     \
     DO(no_value) DO(numpy_function) DO(node) DO(later) DO(sequence) DO(config) DO(on_host) DO(lens) DO(index_get) DO(index_put)          \
     DO(index_look) DO(whole_axis) DO(no_axis) DO(new_axis) DO(slice_kind) DO(first) DO(updating) DO(state) DO(traced)             \
-    DO(program_cache) DO(borrowed_value) DO(export) DO(release_buffer) DO(several) DO(block_on_cpu_mesh) DO(warn_of_precision) DO(pending) DO(raise_pending)
+    DO(program_cache) DO(borrowed_value) DO(export) DO(release_buffer) DO(several) DO(on_one_device) DO(block_on_cpu_mesh) DO(warn_of_precision) DO(pending) DO(raise_pending)
 
 #define DECLARE(name) static PyObject *name##_;
 CONNECTIONS(DECLARE)
@@ -64,7 +64,7 @@ static int binary_op;                        /* opcode of BINARY_OP */
 static int only_programs;                    /* an autocast policy is in force, which NumPy's own functions would ignore */
 static PyObject *zero, *one, *no_attrs, *out_keyword;
 static PyObject *default_device_name, *device_name;
-static PyObject *out_name, *dtype_name, *aval_name, *shape_name, *payload_name, *on_host_name, *is_default_name, *dunder_name, *only_recording_name, *training_name, *numpy_dtypes_name;
+static PyObject *out_name, *dtype_name, *aval_name, *shape_name, *sharding_name, *payload_name, *on_host_name, *is_default_name, *dunder_name, *only_recording_name, *training_name, *numpy_dtypes_name;
 static PyObject *acquire_name, *release_name;
 
 #define FALL_BACK NULL /* the slow path is needed; no error is set */

@@ -391,7 +391,7 @@ looks_at(PyObject *array, PyObject *handle, Part *part)
 static int
 written_on_xla(PyObject *handle, PyObject *key, PyObject *new)
 {
-    PyObject *payload = several_devices() || is_readonly(handle) || !(is_number(new) || IS_OURS(new)) || !mode_is_default() ? NULL : owned_on_xla(handle);
+    PyObject *payload = is_readonly(handle) || !(is_number(new) || IS_OURS(new)) || !mode_is_default() ? NULL : owned_on_xla(handle);
     PyObject *shape = payload == NULL ? NULL : shape_of(payload);
     PyObject *dtype = shape == NULL ? NULL : dtype_of(payload), *sent = NULL;
     Part part = {NULL};
@@ -402,9 +402,9 @@ written_on_xla(PyObject *handle, PyObject *key, PyObject *new)
             /* it is written already, or the slow path replaces the whole array */
         }
         else if (is_number(new)) {
-            sent = can_hold((PyArray_Descr *)dtype, new) ? PyObject_CallOneArg(xla_scalar_, new) : NULL;
+            sent = can_hold((PyArray_Descr *)dtype, new) && keeps_its_place(payload, NULL) ? PyObject_CallOneArg(xla_scalar_, new) : NULL;
         }
-        else if ((sent = payload_read(new)) != NULL && !(IS(sent, xla_array_) && is_like(sent, &part, dtype))) {
+        else if ((sent = payload_read(new)) != NULL && !(IS(sent, xla_array_) && is_like(sent, &part, dtype) && keeps_its_place(payload, sent))) {
             Py_CLEAR(sent);
         }
         if (sent != NULL) {
@@ -439,15 +439,14 @@ changed_on_xla(PyObject *op, PyObject *handle, PyObject *other)
 {
     PyObject *operands[2] = {handle, other}, *lens = lens_on_xla(handle), *rare = SLOT(handle, array__extra), *before, *made, *payload;
     int done = 0;
-    if (several_devices() || /* a write keeps the place of what is written, which Python looks after */
-        !IS_ARRAY(handle) || SLOT(op, op_outputs) != one || !(is_number(other) || IS_OURS(other)) || is_readonly(handle) ||
+    if (!IS_ARRAY(handle) || SLOT(op, op_outputs) != one || !(is_number(other) || IS_OURS(other)) || is_readonly(handle) ||
         (rare != Py_None && SLOT(rare, extra_leaf) != Py_None) || !mode_is_default() || (lens == NULL && owned_on_xla(handle) != NULL && is_large(owned_on_xla(handle))) ||
         (before = lens == NULL ? Py_XNewRef(owned_on_xla(handle)) : read_on_xla(handle)) == NULL) {
         return ERROR_OR_FALL_BACK;
     }
     made = applied(op, operands, 2, no_attrs, 0, NULL);
     payload = made == NULL ? NULL : SLOT(SLOT(made, array__value), value_payload);
-    if (payload != NULL && IS(payload, xla_array_) && are_alike(payload, before)) {
+    if (payload != NULL && IS(payload, xla_array_) && are_alike(payload, before) && keeps_its_place(before, payload)) {
         if (lens == NULL) {
             done = replaced(handle, Py_NewRef(SLOT(made, array__value)));
         }

@@ -249,6 +249,17 @@ ARRAYS = {
         assert not any("all-gather" in text for text in programs)
         assert sum("num_partitions=8" in text for text in programs) == 4
     """,
+    "any and all of masks are counts on several devices": """
+        @npx.jit
+        def both(m):
+            return m.any(), m.all(), m.any(0), m.all(1)
+        for mask in (onp.zeros((16, 3), bool), onp.ones((16, 3), bool), onp.eye(16, 3) > 0):
+            for place in (mesh("data"), npx.cpu(0)):
+                found = both(np.array(mask).to_device(place))
+                expected = mask.any(), mask.all(), mask.any(0), mask.all(1)
+                for a, b in zip(found, expected, strict=True):
+                    assert a.dtype == bool and (a.asnumpy() == b).all()
+    """,
     "new arrays lie where the context says, draws in pieces": """
         with npx.backend("jax"):
             np.random.seed(3)

@@ -181,6 +181,13 @@ def _copy_here(payload: Any) -> Any:
     return payload.addressable_data(0)
 
 
+def one_copy(payload: Any) -> Any:
+    """A replicated array, or the copy that a device of this process holds of it: that is read in
+    half of the time.
+    """
+    return payload if spread(payload) is None else _copy_here(payload)
+
+
 def local(payload: Any) -> Any:
     """A replicated array as one of this process alone, on no chosen device."""
     return uncommitted(_copy_here(payload))
@@ -364,6 +371,7 @@ __all__ = [
     "names_of",
     "on_common_mesh",
     "on_mesh",
+    "one_copy",
     "parts_of",
     "pinned",
     "placed",

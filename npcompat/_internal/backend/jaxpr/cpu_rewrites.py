@@ -148,6 +148,8 @@ class _Rewriter:
         name = equation.primitive.name
         if name == "dynamic_update_slice" or is_put(equation):
             return by_devices.selection(equation)
+        if name in by_devices.TRUTHS:
+            return by_devices.counted(equation)
         is_scatter = name.startswith("scatter") and _is_made(equation, made)
         return by_devices.barred(equation) if is_scatter else None
 

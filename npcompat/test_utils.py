@@ -10,7 +10,7 @@ import numpy as onp
 
 from npcompat import autograd, npx
 from npcompat import numpy as np
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.core import dtypes
 from npcompat.numpy._ndarray import Array
 from npcompat.numpy._typing import ArrayLike, DTypeLike
@@ -179,7 +179,7 @@ def assert_exception(
     >>> test_utils.assert_exception(np.ones(3).reshape, ValueError, 2)
     """
     try:
-        for leaf in xla.flatten(f(*args, **kwargs))[0]:
+        for leaf in language.flatten(f(*args, **kwargs))[0]:
             if isinstance(leaf, Array):
                 leaf.wait_to_read()
     except exception_type:
@@ -256,7 +256,7 @@ def _copies(inputs: Sequence[Any], dtype: Callable[[Any], Any] | None = None) ->
 
 
 def _results(result: Any) -> list[Any]:
-    return [r for r in xla.flatten(result)[0] if isinstance(r, Array)]
+    return [r for r in language.flatten(result)[0] if isinstance(r, Array)]
 
 
 def _wide(dtype: onp.dtype[Any]) -> onp.dtype[Any]:
@@ -453,7 +453,7 @@ def _agree(
         if type(found) is not type(expected):
             raise AssertionError(f"{names[0]}: {found!r}, {names[1]}: {expected!r}")
         return
-    (leaves, tree), (others, other_tree) = xla.flatten(found), xla.flatten(expected)
+    (leaves, tree), (others, other_tree) = language.flatten(found), language.flatten(expected)
     if tree != other_tree:
         raise AssertionError(f"{names[0]} returned {tree}, {names[1]} returned {other_tree}")
     for i, (a, b) in enumerate(zip(leaves, others, strict=True)):

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.autograd import tape
+from npcompat._internal.backend.jax import language, sharding
 from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.backend.plugin import registry
 from npcompat._internal.compile import program
@@ -140,7 +140,7 @@ def _connect_fast_path() -> None:
         # XLA
         xla_scalar=xla.scalar,
         x64_scopes=placement.x64_scopes,
-        exit_x64_scope=xla.exit_x64_scope,
+        exit_x64_scope=language.exit_x64_scope,
         config=xla.config,
         several=sharding.several,
         on_one_device=sharding.SingleDeviceSharding,

@@ -4,7 +4,7 @@ import copy
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.core import dtypes
 from npcompat.amp._operators import _target
 from npcompat.gluon._placement import one_of
@@ -26,8 +26,8 @@ class _Narrow(HybridBlock):
 
 def _cast(tree: Any, before: Any, after: Any) -> Any:
     """Cast arrays of one dtype in nested containers to another dtype."""
-    leaves, structure = xla.flatten(tree)
-    return xla.unflatten(
+    leaves, structure = language.flatten(tree)
+    return language.unflatten(
         structure, [a.astype(after) if getattr(a, "dtype", None) == before else a for a in leaves]
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import handles as _handles
@@ -106,14 +106,14 @@ def _computed(root: Any, inputs: tuple[Any, ...]) -> list[int | None] | None:
         kept.extend(own)
         counts.append(sum([_operations(node) for node in own]))
 
-    leaves, tree = xla.flatten(inputs)
+    leaves, tree = language.flatten(inputs)
     symbols = [
         var(f"data{i}", a.shape, a.dtype) if isinstance(a, ndarray) else a
         for i, a in enumerate(leaves)
     ]
     try:
         with _hooked(root, note):
-            root(*xla.unflatten(tree, symbols))
+            root(*language.unflatten(tree, symbols))
     except Exception:  # a user's block may use arrays in ways that symbols do not support
         return None
     return counts
@@ -121,7 +121,9 @@ def _computed(root: Any, inputs: tuple[Any, ...]) -> list[int | None] | None:
 
 def _nodes(result: Any) -> list[Node]:
     """Return the graph nodes of the arrays in a result."""
-    payloads = [_handles.read(a).payload for a in xla.flatten(result)[0] if isinstance(a, Handle)]
+    payloads = [
+        _handles.read(a).payload for a in language.flatten(result)[0] if isinstance(a, Handle)
+    ]
     return [p.node for p in payloads if type(p) is Symbolic]
 
 
@@ -140,7 +142,7 @@ def _between(heads: Sequence[Node], ends: set[int]) -> list[Node]:
 def _operations(node: Node) -> int:
     if node.op is None:
         return 0
-    return xla.operations(
+    return language.operations(
         node.op, node.attrs, tuple([p.type if type(p) is Symbolic else p for p in node.inputs])
     )
 

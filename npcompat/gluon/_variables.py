@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.dispatch import late_bound
 from npcompat._internal.random import stream
 from npcompat.symbol import Symbol, var
@@ -88,7 +88,7 @@ def begins_graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Return True if a call with these arguments is the outermost one that builds a graph."""
     if current() is not None or (not kwargs and {*map(type, args)} == _ONLY_ARRAYS):
         return False
-    return any(type(leaf) is late_bound.symbol for leaf in xla.flatten((args, kwargs))[0])
+    return any(type(leaf) is late_bound.symbol for leaf in language.flatten((args, kwargs))[0])
 
 
 _ONLY_ARRAYS = {late_bound.ndarray}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Attrs, Op, operator
@@ -22,7 +22,7 @@ def flagged(flag: Any, kind: type[Exception], message: str) -> None:
     """Raise an error if a 0-d bool array, the flag of a wrong value, is True."""
     value = handles.read(flag)
     trace = modes.current().trace
-    if trace is not None and xla.is_tracer(value.payload):
+    if trace is not None and language.is_tracer(value.payload):
         trace.expect(value.payload, kind, f"{message} (compiled at {user_location()})")
     elif bool(handles.to_host(flag)):
         raise kind(message)
@@ -54,7 +54,7 @@ def shaping(a: Any, what: str, argument: str = "") -> onp.ndarray[Any, Any]:
     """
     if not isinstance(a, Handle):
         return array_like.host_array(a)
-    if modes.current().trace is not None and xla.is_tracer(handles.read(a).payload):
+    if modes.current().trace is not None and language.is_tracer(handles.read(a).payload):
         fixed = f"Give {argument}, which fixes the shape, use" if argument else "Use"
         raise TracedValueError(
             f"{user_location()}: np.{what}: the shape of the result depends on the values of an "

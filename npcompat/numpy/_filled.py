@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.backend.jax import sharding
+from npcompat._internal.backend.jax import language, sharding
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Attrs, Op, as_attr, as_shape, from_attr, operator
@@ -246,7 +245,7 @@ def full(
         if type(value) is float and (wanted is None or wanted.kind in "fc"):
             wanted = wanted or dtypes.default_float()
         elif isinstance(value, TracedNumber):
-            wanted = wanted or dtypes.strong(xla.type_of(as_value(value).payload))
+            wanted = wanted or dtypes.strong(language.type_of(as_value(value).payload))
         elif isinstance(value, list | tuple):  # which may hold recorded or traced arrays
             value = array_like.joined(value)
         elif isinstance(value, Handle):

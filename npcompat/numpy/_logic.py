@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as onp
 
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import BorrowedValue, Handle, root_of
@@ -79,7 +79,7 @@ def isclose(
 
 def _answer(holds: Any) -> bool:
     """Convert a 0-d bool array to Python's bool, unless it is traced."""
-    if modes.current().trace is not None and xla.is_tracer(_handles.read(holds).payload):
+    if modes.current().trace is not None and language.is_tracer(_handles.read(holds).payload):
         return holds
     return bool(holds)
 

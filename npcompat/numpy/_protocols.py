@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as onp
 
+from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import modes
 from npcompat._internal.core.dtypes import default_float
@@ -138,7 +139,7 @@ class Protocols(Handle):
         """
         plain = self._view is None and modes.current().trace is None
         payload = payload_now(self._value) if plain else handles.read(self).payload
-        if xla.is_tracer(payload):
+        if language.is_tracer(payload):
             raise handles.traced_value_error()
         if not isinstance(payload, onp.ndarray):
             # XLA's unversioned capsule is readable by every version; XLA rejects old version
@@ -162,7 +163,7 @@ class Protocols(Handle):
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return the DLPack device: kind and number."""
         payload = handles.read(self).payload
-        if xla.is_tracer(payload):
+        if language.is_tracer(payload):
             raise handles.traced_value_error()
         kind, number = payload.__dlpack_device__()
         return int(kind), int(number)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, overload
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle
@@ -316,7 +316,7 @@ def _is_live(x: Any) -> bool:
     """Return True for what is recorded, or not known yet."""
     if not isinstance(x, Handle):
         return isinstance(x, TracedNumber)
-    return is_recorded(x) or xla.is_tracer(handles.read(x).payload)
+    return is_recorded(x) or language.is_tracer(handles.read(x).payload)
 
 
 def _geometric(start: Any, stop: Any, num: int, endpoint: bool, dtype: Any, axis: int) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.autograd import tape
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.dispatch import execution, handles
 from npcompat._internal.dispatch.placement import constant
 from npcompat._internal.indexing import lens
@@ -86,7 +86,7 @@ class Scalar(Array):
     def __repr__(self) -> str:
         return (
             _printing.array_repr(self)
-            if xla.is_tracer(handles.read(self).payload)
+            if language.is_tracer(handles.read(self).payload)
             else repr(handles.to_host(self)[()])
         )
 

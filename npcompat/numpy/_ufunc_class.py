@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, cast
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.core import modes
 from npcompat._internal.core.dtypes import narrow
 from npcompat._internal.core.handle import Handle
@@ -396,7 +396,7 @@ def _check_starts(name: str, indices: Handle | onp.ndarray[Any, Any], size: int)
     if (
         trace is not None
         and isinstance(indices, Handle)
-        and xla.is_tracer((value := handles.read(indices)).payload)
+        and language.is_tracer((value := handles.read(indices)).payload)
     ):
         message = (
             f"index out-of-bounds in {name}.reduceat [0, {size}) (compiled at {user_location()})"

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.core import modes
 from npcompat._internal.dispatch import handles, pending_errors
 from npcompat._internal.dispatch.backends import ON_DEVICES
@@ -27,7 +27,7 @@ def raise_if(failed: Any, kind: type[Exception], message: str) -> None:
     """Raise an error if a 0-d condition holds, as `expect` does if it does not."""
     payload = handles.read(failed).payload
     trace = modes.current().trace
-    if trace is not None and xla.is_tracer(payload):
+    if trace is not None and language.is_tracer(payload):
         trace.expect(payload, kind, message)
     elif type(payload) is onp.ndarray or type(payload) in ON_DEVICES:
         pending_errors.expect(payload, [(kind, message)])

@@ -6,7 +6,7 @@ Eager calls use Python's own control flow.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.compile import control_flow
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
@@ -55,7 +55,7 @@ def cond(
     if (
         modes.current().trace is not None
         and isinstance(condition, Handle)
-        and xla.is_tracer(handles.read(condition).payload)
+        and language.is_tracer(handles.read(condition).payload)
     ):
         return control_flow.branch(
             condition, lambda: then_func(*operands), lambda: else_func(*operands)
@@ -98,15 +98,15 @@ def foreach(
     """
     single = isinstance(data, Handle)
     pieces = _tuple(data)
-    leaves, tree = xla.flatten(init_states)
+    leaves, tree = language.flatten(init_states)
     states = [asarray(s) for s in leaves]
 
     def step(piece: Sequence[Any], now: Sequence[Any]) -> tuple[Any, Any]:
-        return body(piece[0] if single else list(piece), xla.unflatten(tree, now))
+        return body(piece[0] if single else list(piece), language.unflatten(tree, now))
 
     if modes.current().trace is not None:
         outs, out_tree, after, state_tree = control_flow.foreach(step, pieces, states)
-        return xla.unflatten(out_tree, outs), xla.unflatten(state_tree, after)
+        return language.unflatten(out_tree, outs), language.unflatten(state_tree, after)
     lengths = {len(p) for p in pieces}
     if len(lengths) != 1:
         raise ValueError(f"npx.foreach: data: expected arrays of one length, got {sorted(lengths)}")
@@ -115,12 +115,12 @@ def foreach(
             "npx.foreach: data has no elements, so the shape of the outputs is unknown"
         )
     collected: list[list[Any]] = []
-    now = xla.unflatten(tree, [copy_of(s) for s in states])
+    now = language.unflatten(tree, [copy_of(s) for s in states])
     for row in zip(*pieces, strict=True):  # copies, since the body may write into them
-        out, now = step([r.copy() for r in row], xla.flatten(now)[0])
-        flat, out_tree = xla.flatten(out)
+        out, now = step([r.copy() for r in row], language.flatten(now)[0])
+        flat, out_tree = language.flatten(out)
         collected.append([asarray(x) for x in flat])
-    return xla.unflatten(
+    return language.unflatten(
         out_tree, [stack(list(column)) for column in zip(*collected, strict=True)]
     ), now
 
@@ -170,12 +170,12 @@ def while_loop(
         outs, out_tree, after, _ = control_flow.while_loop(
             lambda now: cond(*now), lambda now: _listed(func(*now)), variables, max_iterations
         )
-        return xla.unflatten(out_tree, outs), after
+        return language.unflatten(out_tree, outs), after
     collected: list[list[Any]] = []
-    out_tree = xla.flatten(None)[1]
+    out_tree = language.flatten(None)[1]
     while (max_iterations is None or len(collected) < max_iterations) and bool(cond(*variables)):
         out, variables = _listed(func(*variables))
-        flat, out_tree = xla.flatten(out)
+        flat, out_tree = language.flatten(out)
         collected.append([asarray(x) for x in flat])
     if not collected:
         return [], variables
@@ -183,7 +183,7 @@ def while_loop(
     if max_iterations is not None and max_iterations > len(collected):
         missing = max_iterations - len(collected)
         stacked = [concatenate([s, zeros((missing, *s.shape[1:]), s.dtype)]) for s in stacked]
-    return xla.unflatten(out_tree, stacked), variables
+    return language.unflatten(out_tree, stacked), variables
 
 
 def _listed(step: Any) -> tuple[Any, list[Any]]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import custom_ops
+from npcompat._internal.backend.jax import custom_ops, language
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.compile import custom_gradient
 from npcompat._internal.core import dtypes, modes
@@ -395,7 +395,7 @@ class Custom:
             elif (
                 self.bprop is not None
             ):  # never differentiated: the gradient is defined outside of the operator
-                arrays = xla.stop_gradient(arrays)
+                arrays = language.stop_gradient(arrays)
             return self._results(function(*arrays), outputs)
 
         return compute

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as onp
 
 import npcompat
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.core.op import Op
 from npcompat.ops._usage import names_in, public_face
 
@@ -92,7 +92,7 @@ def _has_rule(function: Any, module: str, seen: set[int], kernels: Iterable[str]
         function.__globals__.get(name) for name in names
     ]
     if home == module:
-        mentioned += [getattr(xla.xp, name, None) for name in names]
+        mentioned += [getattr(language.xp, name, None) for name in names]
     return any(_has_rule(found, module, seen) for found in mentioned)
 
 

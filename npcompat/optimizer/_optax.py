@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import npcompat.numpy as np
-from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.backend.jax import sharding
+from npcompat._internal.backend.jax import language, sharding
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Op
 from npcompat._internal.dispatch import array_like, handles, writes
@@ -198,7 +197,7 @@ class Optax(Optimizer):
         full = [s[0] if self._is_master(w) else w for w, s in zip(weights, states, strict=True)]
         now = [value_outside(w).payload for w in full]
         with outside():
-            paths, leaves = xla.xp.optax_state(self.transformation, self._names(), now)
+            paths, leaves = language.xp.optax_state(self.transformation, self._names(), now)
             self._state = {
                 path: np.array(array_like.array_of(leaf))
                 for path, leaf in zip(paths, leaves, strict=True)

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as onp
 
 import npcompat.numpy as np
-from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.backend.jax import sharding
+from npcompat._internal.backend.jax import language, sharding
 from npcompat._internal.core import changes, dtypes, modes
 from npcompat._internal.core.handle import Value
 from npcompat._internal.dispatch import array_like, handles, late_bound, writes
@@ -322,7 +321,7 @@ class Optimizer:
         """Create the optimizer state of a parameter: a tuple of arrays, or None."""
         if self.rule is None:
             return None
-        memory = xla.xp.optimizer_memory(self.rule, self._hyper(), weight.shape, weight.dtype)
+        memory = language.xp.optimizer_memory(self.rule, self._hyper(), weight.shape, weight.dtype)
         with laid_out_as(weight), outside():
             return tuple([np.zeros(shape, dtype=dtype) for shape, dtype in memory])
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import fusion_groups
 from npcompat._internal.core.handle import Value
@@ -183,7 +184,7 @@ def as_function(heads: Sequence[Symbolic]) -> Callable[[Mapping[str, Any]], list
         )
 
     def call(node: Node, op: Op, inputs: Sequence[Any]) -> Any:
-        return xla.function(op, node.attrs)(*inputs)
+        return language.function(op, node.attrs)(*inputs)
 
     return lambda arrays: _computed(heads, nodes, arrays, xla.asarray, lambda number: number, call)
 

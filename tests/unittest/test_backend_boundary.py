@@ -34,6 +34,25 @@ REASONS = {
 }
 
 
+IMPORTS = {
+    "_internal/wiring.py": "the C fast path calls XLA's programs",
+    "_internal/compile/shape_buckets.py": "NumPy pads and cuts what XLA's CPU holds",
+    "_internal/compile/trace.py": "constants of a trace are arrays of the language, which are XLA's",
+    "_internal/indexing/host.py": "the host reads the memory of XLA's CPU without a copy",
+    "_internal/observe/audit.py": "an audit counts casts of arrays and of tracers of them",
+    "_internal/observe/profile.py": "only XLA's programs delete the buffers donated to them",
+    "_internal/random/prefix_draws.py": "prefetched draws come from programs of XLA's CPU",
+    "_internal/random/stream.py": "counters of a stream are operands of XLA's programs",
+    "numpy/_protocols.py": "DLPack of unknown libraries, and the list of devices",
+    "numpy_extension/_build_info.py": "the page of the platform",
+    "numpy_extension/_custom.py": "kernels that a user gives for one platform of XLA",
+    "numpy_extension/_modes.py": "the count of GPUs",
+    "symbol/_graph.py": "a graph as a function of JAX",
+}
+"""Modules outside of `backend/` and `dispatch/`, where backends meet, that import XLA as a backend."""
+_RUNTIME = "from npcompat._internal.backend.jax import runtime"
+
+
 class _Asked(ast.NodeVisitor):
     def __init__(self):
         self.inside, self.found = [""], set()
@@ -71,3 +90,12 @@ def places():
 
 def test_only_these_places_ask_for_xlas_arrays():
     assert places() == set(REASONS)
+
+
+def test_only_these_modules_import_xla_as_a_backend():
+    found = {
+        file.relative_to(ROOT).as_posix()
+        for file in ROOT.rglob("*.py")
+        if BACKEND not in file.parents and _RUNTIME in file.read_text()
+    }
+    assert {f for f in found if not f.startswith("_internal/dispatch/")} == set(IMPORTS)

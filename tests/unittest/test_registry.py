@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as onp
 import pytest
-from internals import REGISTRY, Handle, Trace, capture, compat, handles, host, xla
+from internals import REGISTRY, Handle, Trace, capture, compat, handles, host, language
 from oracle import public
 from registry_cases import CASES
 from registry_cases.case import INTS, as_dtype, samples
@@ -552,7 +552,7 @@ def hessian_times(case, sample, wanted, head, directions):
 
 def hessian_times_by_jax(call, points, directions):
     """The same of the operator's compute, by JAX."""
-    compute = xla.function(call.node.op, call.node.attrs)
+    compute = language.function(call.node.op, call.node.attrs)
 
     def loss(*some):
         rest = dict(zip(call.positions, some, strict=True))

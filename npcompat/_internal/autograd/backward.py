@@ -13,8 +13,7 @@ from npcompat._internal.autograd.whole_graph import (
     gradients_at_once,
     nodes_on_host,
 )
-from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.backend.jax import sharding
+from npcompat._internal.backend.jax import language, sharding
 from npcompat._internal.core import modes
 from npcompat._internal.core.graph_node import LATER, Leaf, Node, PythonPullback
 from npcompat._internal.core.handle import Handle, Value, root_of
@@ -81,7 +80,7 @@ def _pulled(node: Node, cotangents: Sequence[Any], observer: Observer | None) ->
             sharding.block_on_cpu_mesh(pulled)
         return pulled
     finally:
-        xla.exit_x64_scope()
+        language.exit_x64_scope()
 
 
 _pullback_ops: dict[Any, Op] = {}
@@ -91,7 +90,7 @@ def _pullback_op(op: Op, attrs: Attrs, mask: tuple[bool, ...], given: tuple[bool
     key = (op, attrs, mask, given, modes.current().numpy_dtypes)
     found = _pullback_ops.get(key)
     if found is None:
-        found = _pullback_ops[key] = xla.pullback_op(op, attrs, mask, given)
+        found = _pullback_ops[key] = language.pullback_op(op, attrs, mask, given)
     return found
 
 

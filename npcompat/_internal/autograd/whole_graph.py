@@ -7,7 +7,7 @@ coming, they are walked node by node, since a program for each would take long t
 from collections.abc import Sequence
 from typing import Any
 
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.core import modes
 from npcompat._internal.core.graph_node import LATER, Leaf, Node
 from npcompat._internal.core.handle import Value
@@ -56,7 +56,7 @@ def nodes_on_host(heads: Sequence[Value]) -> list[Node]:
 
 def _as_steps(
     nodes: Sequence[Node], position: dict[int, int]
-) -> tuple[tuple[xla.Step, ...], list[Value]]:
+) -> tuple[tuple[language.Step, ...], list[Value]]:
     """Return a graph as hashable steps, and its input values."""
     inputs: list[Value] = []
     places: dict[int, int] = {}
@@ -104,7 +104,7 @@ def gradients_at_once(
             _programs[key] = None
             return None
         _budget[0] = max(_budget[0] - 1, 0)
-        op = _programs[key] = xla.graph_gradient_op(steps, len(inputs), leaves, ends, present)
+        op = _programs[key] = language.graph_gradient_op(steps, len(inputs), leaves, ends, present)
     grads = run(op, [*inputs, *[g for g in head_grads if g is not None]])
     found: Gradients = {}
     for i, grad in zip(leaves, (grads,) if op.outputs == 1 else grads, strict=True):

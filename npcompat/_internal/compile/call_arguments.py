@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.backend.jax import sharding
+from npcompat._internal.backend.jax import language, sharding
 from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.compile.trace import Trace
 from npcompat._internal.core import dtypes, modes
@@ -88,7 +87,7 @@ class Call:
         recording: bool,
         operands: Mapping[Any, frozenset[int]] = _NO_OPERANDS,
     ) -> None:
-        leaves, self.tree = xla.flatten((args, kwargs))
+        leaves, self.tree = language.flatten((args, kwargs))
         numbers = (
             operands.get(self.tree, ()) if operands else ()
         )  # leaves that become operands if they are numbers
@@ -146,7 +145,7 @@ class Call:
         self, recording: bool, operands: Mapping[Any, frozenset[int]] = _NO_OPERANDS
     ) -> "Call":
         """Return the same call with other numbers as operands."""
-        args, kwargs = xla.unflatten(self.tree, self.leaves)
+        args, kwargs = language.unflatten(self.tree, self.leaves)
         return Call(args, kwargs, recording, operands)
 
     @property
@@ -245,7 +244,7 @@ class Call:
             leaves.append(
                 seen[place] if place is not None else leaf.value if type(leaf) is Static else leaf
             )
-        args, kwargs = xla.unflatten(self.tree, leaves)
+        args, kwargs = language.unflatten(self.tree, leaves)
         return args, kwargs
 
 
@@ -397,14 +396,14 @@ class Outputs:
             else:
                 root = where
             found.append(_rebuilt(root, lenses, leaves))
-        return xla.unflatten(self.tree, found)
+        return language.unflatten(self.tree, found)
 
 
 def describe(
     result: Any, trace: Trace, inputs: Sequence[Handle], seen: Sequence[Handle]
 ) -> tuple[list[Value], Outputs]:
     """Return the values that a traced function outputs, and the structure of its result."""
-    leaves, tree = xla.flatten(result)
+    leaves, tree = language.flatten(result)
     values: list[Value] = []
     slots: dict[int, int] = {}
     sources: list[Any] = []

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from npcompat._internal.backend.jax import control_flow as control
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jaxpr import loop_bodies
 from npcompat._internal.compile.capture import Captured, capture
 from npcompat._internal.compile.trace import Trace
@@ -30,7 +30,7 @@ Python = Callable[..., Any]
 
 def _flat(result: Any) -> tuple[list[Any], Any]:
     """Return the arrays of a result, and its structure; numbers become arrays."""
-    leaves, tree = xla.flatten(result)
+    leaves, tree = language.flatten(result)
     return [
         leaf if isinstance(leaf, Handle) else array_like.array_of(array_like.host_array(leaf))
         for leaf in leaves
@@ -106,7 +106,7 @@ def branch(predicate: Handle, then: Python, otherwise: Python) -> Any:
 
     def run(which: int) -> Callable[..., Any]:
         captured = found[which]
-        compute = xla.function(captured.op, ())
+        compute = language.function(captured.op, ())
 
         def arm(*arrays: Any) -> Any:
             out = compute(*[arrays[position[id(h)]] for h in captured.reads])
@@ -146,7 +146,7 @@ def branch(predicate: Handle, then: Python, otherwise: Python) -> Any:
     )
     results = _run(op, [handles.read(predicate), *[handles.read(h) for h in operands]])
     scalars = [a and b for a, b in zip(scalars, other_scalars, strict=True)]
-    return xla.unflatten(tree, _finish(results, scalars, written, errors))
+    return language.unflatten(tree, _finish(results, scalars, written, errors))
 
 
 def recomputed(function: Python, name: str) -> Any:
@@ -161,7 +161,7 @@ def recomputed(function: Python, name: str) -> Any:
 
     found = capture(name, traced, [])
     tree, scalars = found.result
-    compute = control.recomputing(xla.function(found.op, ()))
+    compute = control.recomputing(language.function(found.op, ()))
     op = Op(
         name,
         lambda xp, *arrays: compute(*arrays),
@@ -171,7 +171,7 @@ def recomputed(function: Python, name: str) -> Any:
         differentiable_outputs=found.op.differentiable_outputs,
     )
     outputs, _, written, flags = found.split(_run(op, [handles.read(h) for h in found.reads]))
-    return xla.unflatten(
+    return language.unflatten(
         tree, _finish([*outputs, *written, *flags], scalars, found.written, found.errors)
     )
 
@@ -235,7 +235,7 @@ class _Loop:
         written = {id(h) for h in self.captured.written}
         self.written = self.captured.written
         self.fixed = [h for h in self.captured.reads if id(h) not in written]
-        self.compute = xla.function(self.captured.op, ())
+        self.compute = language.function(self.captured.op, ())
 
         self.carries = self._carries([*data, *values], len(data), len(states))
 

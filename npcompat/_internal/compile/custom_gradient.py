@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import custom_ops
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import custom_ops, language
 from npcompat._internal.compile.capture import Captured, capture
 from npcompat._internal.compile.trace import Trace
 from npcompat._internal.core import dtypes, modes
@@ -142,7 +141,7 @@ def _traced(name: str, backward: Backward, inputs: list[Value], outs: list[Value
 
 def _outputs_of(found: Captured) -> custom_ops.Function:
     """Return a function of captured arrays and arguments that computes only the outputs."""
-    function = xla.function(found.op, ())
+    function = language.function(found.op, ())
 
     def outputs(*arrays: Any) -> Sequence[Any]:
         out = function(*arrays)

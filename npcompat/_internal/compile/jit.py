@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.compile import loop_policy, recompilation
 from npcompat._internal.compile.call_arguments import Call, Static
 from npcompat._internal.compile.program import NO_CACHED_RUN, Program, is_plain
@@ -208,8 +208,8 @@ class Compiled:
             raise NotImplementedError(
                 f"compile() {when}: compile a function that records itself, outside"
             )
-        leaves, tree = xla.flatten((args, kwargs))
-        args, kwargs = xla.unflatten(
+        leaves, tree = language.flatten((args, kwargs))
+        args, kwargs = language.unflatten(
             tree, [_stand_in(leaf) if type(leaf) is TensorType else leaf for leaf in leaves]
         )
         call = Call(self._marked(args), self._named(kwargs), False, self._operands)

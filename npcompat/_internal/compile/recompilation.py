@@ -3,7 +3,7 @@
 import warnings
 from typing import Any
 
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.compile.call_arguments import is_operand
 from npcompat._internal.support.errors import CompileWarning, user_location
 
@@ -96,7 +96,9 @@ def _kind(place: int | None) -> str:
 def _labels(tree: Any) -> list[str]:
     """Return the names of the argument leaves: `argument 0`, `argument 1[2]`, `argument scale`."""
     labels = []
-    for (_, first, *rest), _ in xla.flatten_with_paths(xla.unflatten(tree, [0] * tree.num_leaves)):
+    for (_, first, *rest), _ in language.flatten_with_paths(
+        language.unflatten(tree, [0] * tree.num_leaves)
+    ):
         name = f"argument {getattr(first, 'idx', getattr(first, 'key', None))}"
         labels.append(name + "".join(map(str, rest)))
     return labels
@@ -104,8 +106,8 @@ def _labels(tree: Any) -> list[str]:
 
 def _restructured(tree: Any, before: Any) -> str:
     """Describe how the structure of the arguments has changed."""
-    args, kwargs = xla.unflatten(tree, [0] * tree.num_leaves)
-    args_before, kwargs_before = xla.unflatten(before, [0] * before.num_leaves)
+    args, kwargs = language.unflatten(tree, [0] * tree.num_leaves)
+    args_before, kwargs_before = language.unflatten(before, [0] * before.num_leaves)
     given, gone = (
         [n for n in kwargs if n not in kwargs_before],
         [n for n in kwargs_before if n not in kwargs],
@@ -120,7 +122,7 @@ def _restructured(tree: Any, before: Any) -> str:
         *zip(range(len(args)), args, args_before, strict=True),
         *[(n, kwargs[n], kwargs_before[n]) for n in kwargs],
     ]:
-        if xla.flatten(now)[1] != xla.flatten(was)[1]:
+        if language.flatten(now)[1] != language.flatten(was)[1]:
             return f"argument {name}: nested otherwise"
     return "the arguments are nested otherwise"
 

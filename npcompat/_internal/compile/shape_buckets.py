@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as onp
 
+from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.compile.jit import Compiled
 from npcompat._internal.core import modes
@@ -111,8 +112,8 @@ class Bucketed:
         result, rows = self.compiled(
             *args, **kwargs, **{_COUNT: handles.wrap(Value(onp.asarray(count, "int32")))}
         )
-        leaves, tree = xla.flatten(result)
-        return xla.unflatten(
+        leaves, tree = language.flatten(result)
+        return language.unflatten(
             tree, [_cut(a, row.axis, count) for a, row in zip(leaves, rows, strict=True)]
         )
 
@@ -190,7 +191,7 @@ class Bucketed:
             chosen.append((label, found.leaves[i], value))
         args, kwargs = found.arguments()
         function = late_bound.converted(self.function) if self.compiled.converts else self.function
-        leaves, tree = xla.flatten(function(*args, **kwargs))
+        leaves, tree = language.flatten(function(*args, **kwargs))
         for label, handle, value in chosen:
             if handle._value is not value:
                 raise NotImplementedError(
@@ -198,7 +199,7 @@ class Bucketed:
                     "instead"
                 )
         rows = [_Row(_rows_axis(leaf, mask)) for leaf in leaves]
-        return xla.unflatten(tree, [_padded_values(leaf) for leaf in leaves]), tuple(rows)
+        return language.unflatten(tree, [_padded_values(leaf) for leaf in leaves]), tuple(rows)
 
 
 class _Rows:
@@ -210,7 +211,7 @@ class _Rows:
         self.trees: list[tuple[Any, int]] = []
         self.positional, self.names = len(args), list(kwargs)
         for key, given in (*enumerate(args), *kwargs.items()):
-            leaves, tree = ([given], None) if key in function.static else xla.flatten(given)
+            leaves, tree = ([given], None) if key in function.static else language.flatten(given)
             axis = None if tree is None else _axis_of(function.axes, key)
             for leaf in leaves:
                 label = f"argument {key}"
@@ -236,7 +237,7 @@ class _Rows:
         found, start = [], 0
         for tree, length in self.trees:
             leaves = self.leaves[start : start + length]
-            found.append(leaves[0] if tree is None else xla.unflatten(tree, leaves))
+            found.append(leaves[0] if tree is None else language.unflatten(tree, leaves))
             start += length
         return tuple(found[: self.positional]), dict(
             zip(self.names, found[self.positional :], strict=True)

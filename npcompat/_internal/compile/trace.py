@@ -14,6 +14,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.autograd.tape import attach
+from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.backend.numpy import runtime as host
@@ -89,7 +90,7 @@ class Trace:
         memory_layout.note(handle)
         self._touch(handle, value)
         lifted = tracing.lifted(self.capture(handle, value))
-        if type(value.payload) is EngineArray and not xla.is_tracer(lifted):
+        if type(value.payload) is EngineArray and not language.is_tracer(lifted):
             raise TracedValueError(
                 f"{user_location()}: an array of the {value.payload.backend.name} backend is read "
                 "inside a compiled function where JAX computes at once, as under "
@@ -254,16 +255,16 @@ class Trace:
         try:
             if recorded:
                 if self.recorded_outside:
-                    out = xla.function(op, attrs)(*payloads)
-                    pullback = xla.lazy_pullback(op, attrs, mask, payloads)
+                    out = language.function(op, attrs)(*payloads)
+                    pullback = language.lazy_pullback(op, attrs, mask, payloads)
                 else:
-                    out, pullback = xla.traced_forward_and_pullback(op, attrs, mask)(*payloads)
+                    out, pullback = language.traced_forward_and_pullback(op, attrs, mask)(*payloads)
                 result = attach(op, attrs, values, mask, pullback, out)
             else:
-                out = xla.function(op, attrs)(*payloads)
+                out = language.function(op, attrs)(*payloads)
                 if self.recorded_outside and not mode.recording:
-                    out = xla.stop_gradient(out)
-                if not any(map(xla.is_tracer, checked)):
+                    out = language.stop_gradient(out)
+                if not any(map(language.is_tracer, checked)):
                     if op.outputs == 1 and math.prod(out.shape) > MOST_KNOWN:
                         out = laid_out_by_context(out, mode)
                     out = self.known(op, checked, attrs, out, mode)
@@ -279,7 +280,7 @@ class Trace:
         """Raise if the value of a traced number decides about an error, or may not fit a dtype."""
         found = [self.numbers.get(id(p)) for p in payloads]
         if any(found_one is not None for found_one in found):
-            casts, _ = op.rule(tuple(map(xla.type_of, payloads)), op.named(attrs))
+            casts, _ = op.rule(tuple(map(language.type_of, payloads)), op.named(attrs))
             for number, dtype in zip(found, casts, strict=True):
                 if number is not None:
                     number.check(op, dtype)

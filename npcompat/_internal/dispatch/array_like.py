@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import operator
@@ -114,7 +114,7 @@ def _standing_in(x: Any) -> Any:
         return [_standing_in(e) for e in x]
     if isinstance(x, Handle):
         return onp.zeros((), x.dtype)[()] if not x.shape else onp.zeros(x.shape, x.dtype)
-    kind: Any = xla.type_of(x.payload) if isinstance(x, TracedNumber) else None
+    kind: Any = language.type_of(x.payload) if isinstance(x, TracedNumber) else None
     return x if kind is None else kind(0)
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as onp
 
+from npcompat._internal.backend.jax import language, sharding
 from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.op import Attrs, Op
@@ -64,7 +64,7 @@ def call(
         raise explained(op, payloads, attrs, error) from error
     finally:
         if x64_scopes:
-            xla.exit_x64_scope()
+            language.exit_x64_scope()
 
 
 def _called_together(op: Op, program: Any, payloads: Sequence[Any], attrs: Attrs) -> Any:

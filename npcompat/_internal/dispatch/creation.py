@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as onp
 
+from npcompat._internal.backend.jax import language, sharding
 from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Value
@@ -41,7 +41,7 @@ def created(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
         return program()
     finally:
         if x64_scopes:
-            xla.exit_x64_scope()
+            language.exit_x64_scope()
 
 
 def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
@@ -77,7 +77,7 @@ def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
         out = program()
     finally:
         if x64_scopes:
-            xla.exit_x64_scope()
+            language.exit_x64_scope()
     if (
         op.outputs == 1
         and mode.device is None

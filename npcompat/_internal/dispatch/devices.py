@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as onp
 
+from npcompat._internal.backend.jax import language, sharding
 from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.kit.devices import EngineDevice
 from npcompat._internal.backend.plugin import registry
 from npcompat._internal.core import modes
@@ -231,7 +231,7 @@ def moved(handle: Handle, device: Any) -> Any:
         backend = getattr(wanted, "backend", None)
         if here == wanted and backend in (None, getattr(here, "backend", None)):
             return handle
-    if mode.trace is not None or isinstance(value.payload, xla.Unknown):
+    if mode.trace is not None or isinstance(value.payload, language.Unknown):
         return apply(_to_device, (handle,), (wanted,))
     if value.node is None or not mode.recording:
         return handles.wrap(Value(_copied(value.payload, wanted)))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import (
     BorrowedValue,
@@ -105,10 +105,10 @@ traced_now: list[TraceLike] = []
 
 def _untraced(handle: Handle, value: Value) -> Value:
     """Return the value that a handle has outside the traces of other threads."""
-    if xla.is_tracer(value.payload):
+    if language.is_tracer(value.payload):
         for trace in list(traced_now):
             _, before = trace.before.get(id(handle), (handle, value))
-            if not xla.is_tracer(before.payload):
+            if not language.is_tracer(before.payload):
                 return before
     return value
 
@@ -184,7 +184,7 @@ def to_host(handle: Handle) -> onp.ndarray[Any, Any]:
     payload = read(handle).payload
     if type(payload) is onp.ndarray:
         return payload
-    if xla.is_tracer(payload):
+    if language.is_tracer(payload):
         raise traced_value_error()
     array = backends.to_host(payload)
     raise_pending()

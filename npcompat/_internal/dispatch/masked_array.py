@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jaxpr import row_independence as rows
 from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.core import modes
@@ -67,7 +67,7 @@ class Length(TracedNumber):
     )
 
 
-class MaskedPayload(xla.Unknown):
+class MaskedPayload(language.Unknown):
     """Payload of `a[..., mask, ...]`: the values in full shape and the mask.
 
     The axes of the mask begin at `axis`, and `trailing` axes follow them. `place` is the user's
@@ -351,7 +351,7 @@ def _row_by_row(op: Op, values: Sequence[Value], attrs: Attrs, like: MaskedPaylo
     whole = [v.payload.values if type(v.payload) is MaskedPayload else v for v in values]
 
     def sized(length: int) -> Any:
-        return xla.function(op, _sized(attrs, like, length))
+        return language.function(op, _sized(attrs, like, length))
 
     payloads = [v.payload for v in whole]
     try:
@@ -426,7 +426,7 @@ def _where_selected(op: Op, values: Sequence[Value], attrs: Attrs, like: MaskedP
     axes = [like.axis, *[None] * len(values[1:]), 0]
     try:
         found = rows.as_long(
-            lambda length: xla.function(op, attrs), [v.payload for v in whole], axes
+            lambda length: language.function(op, attrs), [v.payload for v in whole], axes
         )
     except rows.RowsMixedError:
         raise _not_this(op, like) from None

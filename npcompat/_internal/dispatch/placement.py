@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as onp
 
+from npcompat._internal.backend.jax import language, sharding
 from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.backend.plugin.backend import Plugin
 from npcompat._internal.core import dtypes, modes, trace_notes
@@ -19,7 +19,7 @@ from npcompat._internal.dispatch.backends import ON_DEVICES, XLA_ARRAY, engine_o
 from npcompat._internal.support.errors import LeakedTracerError
 
 SCALARS = frozenset((bool, int, float, complex))
-x64_scopes = xla.x64_scopes
+x64_scopes = language.x64_scopes
 
 
 def place(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:
@@ -53,7 +53,7 @@ def _chosen(op: Op, payloads: Sequence[Any], mode: modes.Mode) -> tuple[Any, boo
             continue
         elif kind is late_bound.symbolic:
             return None
-        elif xla.is_tracer(p):
+        elif language.is_tracer(p):
             raise LeakedTracerError(
                 f"{op.name}: an operand was made inside a compiled function and kept after it had "
                 "returned; "

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.op import Attrs, Op
 from npcompat._internal.core.tensor_type import TensorType, dims, substituted, symbols_in
@@ -196,7 +196,7 @@ def _evaluated(
         for t in types
     ]
     try:
-        outs = dims.output_types(xla.function(op, substituted(attrs, lengths)), arguments)
+        outs = dims.output_types(language.function(op, substituted(attrs, lengths)), arguments)
     except _REFUSALS as error:
         return error
     return tuple([TensorType(*out) for out in outs])

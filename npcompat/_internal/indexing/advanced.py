@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
@@ -161,10 +161,10 @@ def _element(base: Any, advanced: list[Any]) -> lens.Lens | None:
     if any([a is None or a.ndim or a.dtype == onp.bool_ for a in advanced]):
         return None
     if not any(
-        [isinstance(a, Handle) and xla.is_tracer(handles.read(a).payload) for a in advanced]
+        [isinstance(a, Handle) and language.is_tracer(handles.read(a).payload) for a in advanced]
     ):
         return None
-    if isinstance(handles.read(base).payload, xla.Unknown):
+    if isinstance(handles.read(base).payload, language.Unknown):
         return None
     starts: list[Any] = []
     for axis, (a, size) in enumerate(zip(advanced, base.shape, strict=True)):

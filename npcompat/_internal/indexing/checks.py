@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import operator
@@ -114,7 +114,7 @@ def check_bounds(positions: Any, size: int, axis: int) -> None:
         value = handles.read(positions)
         if type(value.payload) is late_bound.symbolic:
             return  # graphs carry no conditions
-        if trace is not None and xla.is_tracer(value.payload):
+        if trace is not None and language.is_tracer(value.payload):
             message = (
                 f"index out of bounds for axis {axis} with size {size} (compiled at "
                 f"{user_location()})"

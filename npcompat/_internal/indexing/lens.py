@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.core import modes
 from npcompat._internal.core.dtypes import Resolution, Type, strong
 from npcompat._internal.core.handle import Extra, Handle, View, extra, payload_now
@@ -103,7 +103,7 @@ def shorten(view: Handle) -> None:
     """
     looking: Any = view._view
     root = looking.root
-    if type(view) is late_bound.symbol or isinstance(_payload(root), xla.Unknown):
+    if type(view) is late_bound.symbol or isinstance(_payload(root), language.Unknown):
         return
     memory, found = handles.layout(root), handles.layout(view)
     size = memory.itemsize
@@ -410,7 +410,9 @@ def reshaped(handle: Handle, shape: tuple[int, ...]) -> Any:
 
     `shape` may contain one -1.
     """
-    if in_c_order(handle) and not isinstance(payload := payload_now(handle._value), xla.Unknown):
+    if in_c_order(handle) and not isinstance(
+        payload := payload_now(handle._value), language.Unknown
+    ):
         final = _complete(payload.shape, shape)
         if final is not None:
             return cached_view(handle, reshape(final))
@@ -424,7 +426,7 @@ def reshaped(handle: Handle, shape: tuple[int, ...]) -> Any:
         extra(copy).readonly = True
         return copy
     if (
-        isinstance(handles.read(handle).payload, xla.Unknown)
+        isinstance(handles.read(handle).payload, language.Unknown)
         and type(handle) is not late_bound.symbol
     ):
         if in_c_order(handle):

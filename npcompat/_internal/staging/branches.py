@@ -6,8 +6,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend.jax import control_flow as control
-from npcompat._internal.backend.jax import predicated_arms
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language, predicated_arms
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
 from npcompat._internal.compile.capture import Captured, capture
 from npcompat._internal.compile.staged_runs import RefusedError, refuse, staged
@@ -135,7 +134,7 @@ class _Taken:
         found = self.captured
         if not found.op.outputs:
             return (), {}, ()
-        out = xla.function(found.op, ())(*[arrays[position[id(h)]] for h in found.reads])
+        out = language.function(found.op, ())(*[arrays[position[id(h)]] for h in found.reads])
         outs, _, after, flags = found.split((out,) if found.op.outputs == 1 else tuple(out))
         return outs, dict(zip(map(id, found.written), after, strict=True)), flags
 

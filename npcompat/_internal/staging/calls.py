@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
 from npcompat._internal.compile.jit import Compiled
 from npcompat._internal.compile.staged_runs import is_staged, refuse
@@ -253,7 +253,7 @@ def _number(kind: Any, *args: Any) -> Any:
         return x.as_number() if x.kind is bool else _as_int(x.payload)
     if isinstance(x, Handle):
         payload = handles.read(x).payload
-        single = xla.is_tracer(payload) and not isinstance(payload, xla.Unknown)
+        single = language.is_tracer(payload) and not isinstance(payload, language.Unknown)
         if single and math.prod(payload.shape) == 1 and payload.dtype.kind in "iufb":
             payload = payload.reshape(())
             if kind is float:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
 from npcompat._internal.compile.staged_runs import is_staged, refuse
 from npcompat._internal.core.handle import Handle, Value
@@ -33,7 +33,7 @@ def is_traced_int(x: Any) -> bool:
         type(x) is late_bound.scalar
         and x.dtype.kind in "iu"
         and context.current() is not None
-        and xla.is_tracer(handles.read(x).payload)
+        and language.is_tracer(handles.read(x).payload)
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
 from npcompat._internal.compile.staged_runs import refuse
 from npcompat._internal.core.handle import Handle
@@ -162,7 +162,7 @@ def _reversed(rounds: Rounds | None) -> Rounds | None:
 
 def _of_array(array: Handle) -> Rounds | None:
     payload = handles.read(array).payload
-    if not array.shape or not xla.is_tracer(payload) or isinstance(payload, xla.Unknown):
+    if not array.shape or not language.is_tracer(payload) or isinstance(payload, language.Unknown):
         return None
     count = array.shape[0]
 

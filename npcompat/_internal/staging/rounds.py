@@ -10,7 +10,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend.jax import control_flow as control
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jaxpr import loop_bodies, tracing
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
 from npcompat._internal.compile.capture import Captured, capture
@@ -412,8 +412,8 @@ class StagedLoop:
         """
         found, entry, rounds = self.captured, self.entering, self.rounds
         leaving, site_first, going = self.leaving, self.first, self.going
-        body, small = xla.function(found.op, ()), self.small
-        small_body = None if small is None else xla.function(small.op, ())
+        body, small = language.function(found.op, ()), self.small
+        small_body = None if small is None else language.function(small.op, ())
         written_ids = [id(h) for h in found.written]
         fixed_ids = [id(h) for h in fixed]
         errors = len(found.errors)

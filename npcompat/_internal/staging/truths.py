@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
 from npcompat._internal.compile.staged_runs import refuse
 from npcompat._internal.core.handle import Handle
@@ -20,7 +20,7 @@ def truth(x: Any) -> Any:
         return numbers.truth(x.payload)
     if isinstance(x, Handle) and context.current() is not None:
         payload = handles.read(x).payload
-        if xla.is_tracer(payload) and not isinstance(payload, xla.Unknown):
+        if language.is_tracer(payload) and not isinstance(payload, language.Unknown):
             size = 1
             for n in payload.shape:
                 size *= n

@@ -15,7 +15,7 @@ import numpy as onp
 
 from npcompat._internal.backend.equations.normalise import program_of
 from npcompat._internal.backend.equations.program import Function, Program, Type, UnsupportedError
-from npcompat._internal.backend.jax import placement
+from npcompat._internal.backend.jax import language, placement
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.plugin import scalars
 from npcompat._internal.backend.plugin.derivatives import Recorded
@@ -352,7 +352,7 @@ class Plugin:
             try:
                 outs = program(*operands)
             finally:
-                xla.exit_x64_scope()
+                language.exit_x64_scope()
             return [self.asarray(onp.asarray(o)) for o in ((outs,) if single else outs)]
 
         def call(*payloads: Any) -> Sequence[Any]:
@@ -399,7 +399,7 @@ class _Calls:
 
     def __init__(self, backend: Plugin, op: Op, attrs: Attrs, donate: Collection[int]) -> None:
         self.backend, self.op, self.attrs, self.donate = backend, op, attrs, donate
-        self.function = xla.function(op, attrs)
+        self.function = language.function(op, attrs)
         self.programs: dict[Any, Any] = {}
 
     def __call__(self, *payloads: Any) -> Any:

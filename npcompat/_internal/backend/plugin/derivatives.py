@@ -12,7 +12,7 @@ import jax
 import numpy as onp
 
 from npcompat._internal.backend.equations.program import UnsupportedError
-from npcompat._internal.backend.jax import differentiation
+from npcompat._internal.backend.jax import differentiation, language
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import modes
 from npcompat._internal.core.engine_array import EngineArray
@@ -72,10 +72,10 @@ class Recorded:
 
     def __init__(self, backend: Any, op: Op, attrs: Attrs, mask: tuple[bool, ...]) -> None:
         self._backend, self._op, self._attrs, self._mask = backend, op, attrs, mask
-        self._apply = xla.function(op, attrs)
+        self._apply = language.function(op, attrs)
         self._programs: dict[Any, Any] = {}
 
-    def __call__(self, *payloads: Any) -> tuple[Any, xla.Pullback]:
+    def __call__(self, *payloads: Any) -> tuple[Any, language.Pullback]:
         from_types = self._backend.key_of(payloads)
         program = self._programs.get(from_types)
         if program is None:
@@ -85,7 +85,9 @@ class Recorded:
                 raise program
             return self._across(payloads)
         outs, pull, residuals = program(payloads)
-        return (outs[0] if self._op.outputs == 1 else tuple(outs)), xla.Pullback(pull, residuals)
+        return (outs[0] if self._op.outputs == 1 else tuple(outs)), language.Pullback(
+            pull, residuals
+        )
 
     def _built(self, payloads: Sequence[Any]) -> Any:
         try:
@@ -93,21 +95,23 @@ class Recorded:
         except UnsupportedError as error:
             return error.with_traceback(None)
 
-    def _across(self, payloads: Sequence[Any]) -> tuple[Any, xla.Pullback]:
+    def _across(self, payloads: Sequence[Any]) -> tuple[Any, language.Pullback]:
         """The call on XLA, and its pullback there, too."""
         backend, op = self._backend, self._op
         outs = backend.across(op, self._attrs)(*payloads)
 
         def pull(arrays: Any, cotangents: Sequence[Any]) -> Sequence[Any]:
             present = tuple([c is not None for c in cotangents])
-            gradient = xla.pullback_op(op, self._attrs, self._mask, present)
+            gradient = language.pullback_op(op, self._attrs, self._mask, present)
             program = xla.forward(gradient, ())
             name, single = f"{op.name}_pullback", gradient.outputs == 1
             rest = [c for c in cotangents if c is not None]
             found: Sequence[Any] = backend.across_function(name, program, single)(*arrays, *rest)
             return found
 
-        return (outs[0] if op.outputs == 1 else tuple(outs)), xla.Pullback(pull, tuple(payloads))
+        return (outs[0] if op.outputs == 1 else tuple(outs)), language.Pullback(
+            pull, tuple(payloads)
+        )
 
 
 class _Program:

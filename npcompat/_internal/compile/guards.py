@@ -12,18 +12,21 @@ Objects of npcompat's own classes (blocks, optimizers, parameters) count attribu
 
 import ast
 import inspect
-import random
+import operator
+import os
 import textwrap
 import tokenize
 import types
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 import numpy as onp
 
+from npcompat._internal.compile import snapshots
+from npcompat._internal.compile.snapshots import ATTRIBUTE, CHECK, ITEM, MAPPING, Guard
 from npcompat._internal.compile.staged_runs import check_call
 from npcompat._internal.core import changes
 from npcompat._internal.core.handle import Handle
@@ -33,21 +36,18 @@ from npcompat._internal.source.conversion import original
 from npcompat._internal.support.errors import CompileWarning, is_library, user_location
 
 _Result = TypeVar("_Result")
-ITEM, SEQUENCE, MAPPING, ATTRIBUTE, CHECK = range(5)
-"""Kinds of guards: an item of a dict, all items of a list or a dict, an attribute, a predicate."""
-
-Guard = tuple[int, Any, Any, Any]
-"""Kind, object, key, and the value that was found there."""
-
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _IMMUTABLE = frozenset((*_PLAIN, range, slice, onp.dtype, types.BuiltinFunctionType))
-_FUNCTIONS = (types.FunctionType, types.MethodType)
 _LARGEST = 10_000
 """Maximum number of items of a container into which guards descend; those of longer ones are only
 compared by identity."""
 _DEEPEST = 6
 _DYNAMIC = frozenset(("__dict__", "vars", "getattr", "hasattr", "globals", "attrgetter"))
 """Names that read attributes by computed names; code with one gets guards on all attributes."""
+
+_CALLERS = ("npcompat._internal.staging.calls",)
+"""Modules that call functions for converted code of the user's."""
+_ENVIRONMENT = frozenset(("environ", "getenv"))
 
 
 class Guards:
@@ -110,6 +110,8 @@ class Watch:
         self._globals: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
         self._owned: dict[int, tuple[Any, dict[str, Any]]] = {}
         self._streams: list[tuple[Any, Callable[[], Any], Any, str]] = []
+        self._iterators: dict[int, Any] = {}
+        self._asked: set[Any] = set()
         self._cell_names: dict[int, set[str]] = {}
         self._stamp = changes.count[0]
 
@@ -117,13 +119,12 @@ class Watch:
 
     def run(self, trace: Callable[[], _Result]) -> _Result:
         """Run a trace, visit each call of a user's function, and warn of foreign random draws."""
-        self._streams += [
-            (random, random.getstate, random.getstate(), "Python's random"),
-            (onp.random, _numpys_state, _numpys_state(), "NumPy's random"),
-        ]
-        found: _Result = fast_path.profiled(trace, self.classify, self.visit)
+        self._streams += snapshots.streams()
+        found: _Result = fast_path.profiled(
+            trace, self.classify, self.visit, snapshots.OUTER_WORLD, self.note_outer_world
+        )
         for _, state, before, what in self._streams:
-            if not _same_state(state(), before):
+            if not snapshots.same_state(state(), before):
                 warnings.warn(
                     CompileWarning(
                         f"{user_location()}: {what} was drawn from while {self._name} was "
@@ -137,6 +138,24 @@ class Watch:
     def classify(self, code: types.CodeType) -> bool:
         """Return True if calls of a function are visited: a user's, or one of an owned file."""
         return not is_library(code.co_filename) or changes.is_owned(code.co_filename)
+
+    def note_outer_world(self, frame: types.FrameType, function: Any) -> None:
+        """Warn of a function that asks a clock, a file or the user, called by a user's function."""
+        by_user = frame.f_globals.get("__name__") in _CALLERS or not is_library(
+            frame.f_code.co_filename
+        )
+        if not by_user or function in self._asked:
+            return
+        self._asked.add(function)
+        module = "time." if function.__module__ == "time" else ""
+        warnings.warn(
+            CompileWarning(
+                f"{user_location()}: {module}{function.__qualname__} was called while {self._name} "
+                "was compiled; its compiled calls use the same value again. Pass what it gives as "
+                "an argument"
+            ),
+            stacklevel=2,
+        )
 
     def visit(self, frame: types.FrameType) -> None:
         """Note the state that a user's function can read, at its call."""
@@ -153,8 +172,9 @@ class Watch:
         if own is None:
             return  # a converted part of a function that was visited itself
         code, names = own, _names_of(own)
-        self._names |= names
         found = frame.f_locals
+        names = names | _names_of_getters([*found.values()])
+        self._names |= names
         self._codes.setdefault(code, []).append({n: found.get(n) for n in code.co_freevars})
         _, variables = self._globals.setdefault(id(frame.f_globals), (frame.f_globals, {}))
         for name in names & frame.f_globals.keys():
@@ -163,6 +183,8 @@ class Watch:
                 self._note(value, names, 0)
         for value in found.values():
             self._note(value, names, 0)
+        if names & _ENVIRONMENT:
+            self._note(os.environ, names, 0)
 
     def _note(self, value: Any, names: set[str], depth: int) -> None:
         """Note the first values of the items and attributes of an object."""
@@ -172,19 +194,23 @@ class Watch:
         known = self._edges.get(id(value))
         if known is None:
             known = self._edges[id(value)] = (value, {})
-            whole = _contents(value)
+            whole = snapshots.contents(value)
             if whole is not None:
                 known[1][None] = whole
-            elif isinstance(value, onp.ndarray):
-                known[1][None] = _of_array(value)
-            self._note_stream(value)
+            found = snapshots.stream(value)
+            if found is not None:
+                self._streams.append(found)
+            at = snapshots.position(value)
+            if at is not None:
+                self._iterators[id(value)] = at
         elif (None in known[1]) and depth:
             return
         if None in known[1]:
-            items = _items(value)
+            items = snapshots.items(value)
             for item in items if len(items) <= _LARGEST else ():
                 self._note(item, names, depth + 1)
-            return
+            if type(getattr(value, "__dict__", None)) is not dict:
+                return
         if changes.is_tracked(value):
             self._note_owned(value)
         if names & _DYNAMIC and type(getattr(value, "__dict__", None)) is dict:
@@ -210,16 +236,6 @@ class Watch:
                 if held is not None:
                     self._owned[id(held)] = held, dict(held)
 
-    def _note_stream(self, value: Any) -> None:
-        if isinstance(value, random.Random):
-            self._streams.append((value, value.getstate, value.getstate(), "a random.Random"))
-        elif isinstance(value, onp.random.Generator):
-            bits: Any = value.bit_generator
-            self._streams.append((value, lambda: bits.state, bits.state, "a Generator of NumPy's"))
-        elif isinstance(value, onp.random.RandomState):
-            state = partial(value.get_state, legacy=False)
-            self._streams.append((value, state, state(), "a RandomState of NumPy's"))
-
     # --- after the trace
 
     def guards(self, more: Sequence[Guard] = (), noted: Sequence[Guard] = ()) -> Guards:
@@ -232,7 +248,7 @@ class Watch:
         always: dict[tuple[int, Any], Guard] = {}
         owned: dict[tuple[int, Any], Guard] = {}
         reached: set[int] = set()
-        waiting: deque[Any] = deque([self._function, *self._static])
+        waiting: deque[Any] = deque([self._function, *self._static, os.environ])
         for variables, used in self._globals.values():
             for name, value in used.items():
                 always[id(variables), name] = (ITEM, variables, name, value)
@@ -242,6 +258,7 @@ class Watch:
             if id(value) in reached or type(value) in _IMMUTABLE or isinstance(value, Handle):
                 continue
             reached.add(id(value))
+            self._check_iterator(value)
             waiting.extend(self._of_function(value, always))
             _, edges = self._edges.get(id(value), (None, {}))
             target = owned if changes.is_tracked(value) else always
@@ -254,11 +271,26 @@ class Watch:
                     waiting.extend(guard[3].values())
                 elif key is not None:
                     waiting.append(guard[3])
-                elif guard[0] in (SEQUENCE, MAPPING) or isinstance(value, tuple):
-                    waiting.extend(_items(value))
+                else:
+                    waiting.extend(snapshots.items(value))
         self._add_owned(owned)
-        kept = self._without_logs([g for g in always.values() if not _is_frozen(g)])
+        kept = self._without_logs([g for g in always.values() if not snapshots.is_frozen(g)])
         return Guards([*kept, *noted], [*self._without_logs([*owned.values()]), *more], self._stamp)
+
+    def _check_iterator(self, value: Any) -> None:
+        """Warn if the trace has advanced an iterator that was there before: calls of the program
+        won't.
+        """
+        before = self._iterators.get(id(value))
+        if before is not None and snapshots.position(value) != before:
+            warnings.warn(
+                CompileWarning(
+                    f"{user_location()}: a {type(value).__name__} was advanced while {self._name} "
+                    "was compiled; its compiled calls use the same items again. Pass what it gives "
+                    "as an argument"
+                ),
+                stacklevel=2,
+            )
 
     def _without_logs(self, guards: list[Guard]) -> list[Guard]:
         """Return the guards without those on state that the function writes and never reads.
@@ -311,13 +343,20 @@ class Watch:
         if isinstance(value, types.MethodType):
             found.append(value.__self__)
             value = value.__func__
-        wrapped = getattr(value, "func", None) if type(value).__name__ == "partial" else None
-        if wrapped is not None:
-            return [wrapped, *value.args, *value.keywords.values()]
+        if type(value) is partial:
+            return [value.func, *value.args, *value.keywords.values()]
+        if type(value) is property:
+            return [value.fget]
+        if type(value) in _WRAPPERS:
+            return [value.__wrapped__]
         if not isinstance(value, types.FunctionType):
             return found
         found += [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
         seen = self._codes.get(value.__code__, [])
+        if seen:
+            for name in _OF_FUNCTIONS:
+                if getattr(value, name) is not None:
+                    always[id(value), name] = (ATTRIBUTE, value, name, getattr(value, name))
         cells = value.__closure__ or ()
         for name, cell in zip(value.__code__.co_freevars, cells, strict=True):
             try:
@@ -344,6 +383,12 @@ def _names_of(code: types.CodeType) -> set[str]:
 
 
 _KNOWN_NAMES: dict[types.CodeType, set[str]] = {}
+
+
+def _names_of_getters(values: Sequence[Any]) -> set[str]:
+    """Return the attributes that the `operator.attrgetter` objects among values read."""
+    getters = [v for v in values if type(v) is operator.attrgetter]
+    return {n for getter in getters for path in getter.__reduce__()[1] for n in path.split(".")}
 
 
 _MUTATORS: frozenset[str] = frozenset(
@@ -425,9 +470,11 @@ def _attributes(value: Any, names: set[str]) -> Iterator[str]:
         return iter(() if is_library(getattr(value, "__file__", "") or "") else sorted(names))
     if isinstance(value, type):
         return iter(_class_attributes(value, names))
-    if isinstance(value, _FUNCTIONS) or is_library_class(type(value)):
-        return iter(())
     state = getattr(value, "__dict__", None)
+    if isinstance(value, types.FunctionType):
+        return iter(sorted(names & state.keys()) if state else ())
+    if isinstance(value, types.MethodType) or is_library_class(type(value)):
+        return iter(())
     if names & _DYNAMIC and type(state) is dict:
         return iter([n for n in state if type(n) is str])
     return iter(sorted(names))
@@ -477,6 +524,9 @@ def _attribute(value: Any, name: str) -> Guard | None:
 
 
 _MISSING: Any = object()
+_OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
+"""Attributes that tools replace which load modules again."""
+_WRAPPERS = (staticmethod, classmethod, type(lru_cache(lambda: None)))
 
 
 def _found_in_class(kind: type, name: str) -> tuple[Any, Any]:
@@ -499,70 +549,20 @@ def _of_class(value: Any, name: str) -> Guard | None:
     """Return the guard on what a user's class has under a name: a value, a method or a property."""
     kind = value if isinstance(value, type) else type(value)
     klass, found = _found_in_class(kind, name)
+    if klass is None and isinstance(value, type) and type(value) is not type:
+        return _of_class(type(value), name)
     if klass is None or _is_of_library(klass) or isinstance(found, types.MemberDescriptorType):
         return None
     if hasattr(type(found), "__get__") and not isinstance(found, _SAME_FROM_CLASS):
         same = partial(_stands_in_class, kind, name, found)
-        return (CHECK, same, f"attribute {name!r} of class {kind.__name__} was replaced", None)
+        return (CHECK, same, f"attribute {name!r} of class {kind.__name__} was replaced", found)
     return (ATTRIBUTE, kind, name, getattr(kind, name))
-
-
-def _contents(value: Any) -> Guard | None:
-    """Return the guard on all items of a container; None for other objects."""
-    if isinstance(value, list):
-        return (SEQUENCE, value, None, tuple(value))
-    if isinstance(value, dict):
-        return (MAPPING, value, None, dict(value))
-    if isinstance(value, tuple):
-        return (CHECK, _always, "a tuple", None)
-    if isinstance(value, set | deque | bytearray):
-        copy = type(value)(value)
-        return (CHECK, lambda: value == copy, f"a {type(value).__name__} has other items", None)
-    return None
-
-
-def _numpys_state() -> Any:
-    return onp.random.get_state(legacy=False)
-
-
-def _always() -> bool:
-    return True
-
-
-def _of_array(array: onp.ndarray[Any, Any]) -> Guard:
-    copy = array.copy()
-
-    def same() -> bool:
-        if array.shape != copy.shape or array.dtype != copy.dtype:
-            return False
-        if array.dtype.hasobject:
-            return all([a is b for a, b in zip(array.flat, copy.flat, strict=True)])
-        return array.tobytes() == copy.tobytes()
-
-    return (CHECK, same, "an array of NumPy's has other elements", None)
-
-
-def _items(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return [*value.values()]
-    return [*value] if isinstance(value, list | tuple | set | deque) else []
 
 
 def _is_plain(value: Any) -> bool:
     return isinstance(value, _PLAIN) or (
         isinstance(value, tuple) and all([isinstance(v, _PLAIN) for v in value])
     )
-
-
-def _is_frozen(guard: Guard) -> bool:
-    """Return True for guards that can't fail."""
-    return guard[0] == CHECK and guard[1] is _always
-
-
-def _same_state(one: Any, other: Any) -> bool:
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all([_same_state(one[k], other[k]) for k in one])
-    return onp.array_equal(one, other) if isinstance(one, onp.ndarray) else bool(one == other)
 
 
 __all__ = ["Guard", "Guards", "Watch"]

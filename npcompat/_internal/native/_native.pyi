@@ -58,9 +58,13 @@ def guards_hold(guards: tuple[Any, ...]) -> bool:
     """Return True if all guards hold."""
 
 def profiled(
-    function: Callable[[], Any], classify: Callable[[Any], bool], visit: Callable[[Any], None]
+    function: Callable[[], Any],
+    classify: Callable[[Any], bool],
+    visit: Callable[[Any], None],
+    watched: frozenset[Any],
+    clocked: Callable[[Any, Any], None],
 ) -> Any:
-    """Call a function, and visit the calls of Python functions within."""
+    """Call a function, and visit the calls of Python functions within, and of some in C."""
 
 def connect(**named: Any) -> None:
     """Hand over the classes and functions that the module uses."""

@@ -161,7 +161,10 @@ def _holds(guard: tuple[int, Any, Any, Any]) -> bool:
         return len(container) == len(before) and all(map(_is_as_before, container, before))
     if kind == 2:
         return len(container) == len(before) and all(
-            [k in container and _is_as_before(container[k], v) for k, v in before.items()]
+            [
+                (a is b or a == b) and _is_as_before(v, w)
+                for (a, v), (b, w) in zip(container.items(), before.items(), strict=True)
+            ]
         )
     if kind == 3:
         return _is_as_before(getattr(container, key, _NOTHING), before)
@@ -187,13 +190,22 @@ def _is_as_before(now: Any, before: Any) -> bool:
 
 
 def _profiled(
-    function: Callable[[], Any], classify: Callable[[Any], bool], visit: Callable[[Any], None]
+    function: Callable[[], Any],
+    classify: Callable[[Any], bool],
+    visit: Callable[[Any], None],
+    watched: frozenset[Any],
+    clocked: Callable[[Any, Any], None],
 ) -> Any:
-    """Call a function, and visit the frames of Python functions that it calls."""
+    """Call a function, and visit the frames of Python functions that it calls, and the callers of
+    watched functions in C.
+    """
     verdicts: dict[Any, bool] = {}
 
-    def seen(frame: Any, event: str, _: Any) -> None:
-        if event == "call":
+    def seen(frame: Any, event: str, called: Any) -> None:
+        if event == "c_call":
+            if called in watched:
+                clocked(frame, called)
+        elif event == "call":
             code = frame.f_code
             if code not in verdicts:
                 verdicts[code] = classify(code)

@@ -41,8 +41,8 @@ is_as_before(PyObject *now, PyObject *before)
 static int
 guard_holds(PyObject *guard)
 {
-    PyObject *object, *key, *before, *now;
-    Py_ssize_t at = 0;
+    PyObject *object, *key, *before, *now, *was, *key_now;
+    Py_ssize_t at = 0, here = 0;
     int holds = 0;
     if (!PyTuple_CheckExact(guard) || PyTuple_GET_SIZE(guard) != 4) {
         PyErr_SetString(PyExc_TypeError, "a guard is a tuple of a kind, an object, a key and a value");
@@ -63,9 +63,16 @@ guard_holds(PyObject *guard)
         return holds;
     case GUARD_MAPPING:
         holds = PyDict_GET_SIZE(object) == PyDict_GET_SIZE(before);
-        while (holds == 1 && PyDict_Next(before, &at, &key, &now)) {
-            PyObject *here = PyDict_GetItemWithError(object, key);
-            holds = here == NULL ? (PyErr_Occurred() ? -1 : 0) : is_as_before(here, now);
+        while (holds == 1 && PyDict_Next(before, &at, &key, &was)) { /* in order, in which it is iterated over, too */
+            if (!PyDict_Next(object, &here, &key_now, &now)) {
+                return 0;
+            }
+            Py_INCREF(now); /* a comparison of keys may run code that removes it */
+            Py_INCREF(key_now);
+            holds = key == key_now ? 1 : PyObject_RichCompareBool(key, key_now, Py_EQ);
+            holds = holds == 1 ? is_as_before(now, was) : holds;
+            Py_DECREF(key_now);
+            Py_DECREF(now);
         }
         return holds;
     case GUARD_ATTRIBUTE:
@@ -105,13 +112,32 @@ guards_hold(PyObject *Py_UNUSED(module), PyObject *guards)
     Py_RETURN_TRUE;
 }
 
+/* At the call of a function in C that `watched` holds: call `clocked` with the caller's frame and
+   the function. */
+static int
+seen_c_call(PyObject *watch, PyFrameObject *frame, PyObject *function)
+{
+    int wanted = PySet_Contains(PyTuple_GET_ITEM(watch, 3), function);
+    PyObject *done;
+    if (wanted <= 0) {
+        PyErr_Clear(); /* it has no hash */
+        return 0;
+    }
+    done = PyObject_CallFunctionObjArgs(PyTuple_GET_ITEM(watch, 4), (PyObject *)frame, function, NULL);
+    Py_XDECREF(done);
+    return done == NULL ? -1 : 0;
+}
+
 /* Profile function: at the call of a Python function whose code `classify` accepts, call `visit`
    with the frame. */
 static int
-seen_call(PyObject *watch, PyFrameObject *frame, int what, PyObject *Py_UNUSED(argument))
+seen_call(PyObject *watch, PyFrameObject *frame, int what, PyObject *argument)
 {
     PyObject *verdicts = PyTuple_GET_ITEM(watch, 0), *code, *key, *verdict, *done;
     int failed = 0;
+    if (what == PyTrace_C_CALL) {
+        return seen_c_call(watch, frame, argument);
+    }
     if (what != PyTrace_CALL) {
         return 0;
     }
@@ -150,10 +176,10 @@ profiled(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
     PyThreadState *thread = PyThreadState_Get();
     Py_tracefunc before = thread->c_profilefunc;
     PyObject *before_with, *verdicts, *watch, *found;
-    if (count != 3) {
-        return PyErr_Format(PyExc_TypeError, "profiled() takes a function, classify and visit");
+    if (count != 5 || !PyFrozenSet_CheckExact(args[3])) {
+        return PyErr_Format(PyExc_TypeError, "profiled() takes a function, classify, visit, a frozenset and clocked");
     }
-    if ((verdicts = PyDict_New()) == NULL || (watch = PyTuple_Pack(3, verdicts, args[1], args[2])) == NULL) {
+    if ((verdicts = PyDict_New()) == NULL || (watch = PyTuple_Pack(5, verdicts, args[1], args[2], args[3], args[4])) == NULL) {
         Py_XDECREF(verdicts);
         return NULL;
     }

@@ -1,0 +1,250 @@
+"""Snapshots of mutable Python objects, with which guards compare them: containers, buffers, arrays
+of NumPy's, context variables; and the positions of iterators and random streams, which a trace
+should leave alone.
+"""
+
+import io
+import operator
+import os
+import random
+import time
+import types
+import warnings
+import weakref
+from collections import ChainMap, OrderedDict, UserDict, UserList, deque
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from datetime import date, datetime
+from functools import partial
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.native import fast_path
+
+ITEM, SEQUENCE, MAPPING, ATTRIBUTE, CHECK = range(5)
+"""Kinds of guards: an item of a dict, all items of a list or a dict, an attribute, a predicate."""
+
+Guard = tuple[int, Any, Any, Any]
+"""Kind, object, key, and the value that was found there."""
+
+_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
+_MAPPINGS = (
+    types.MappingProxyType,
+    UserDict,
+    ChainMap,
+    OrderedDict,
+    type(os.environ),
+    weakref.WeakKeyDictionary,
+    weakref.WeakValueDictionary,
+)
+_LISTED = (*_VIEWS, *_MAPPINGS, UserList, ContextVar)
+"""Containers of the standard library whose items are listed to compare them."""
+_NOTHING: Any = object()
+
+
+def contents(value: Any) -> Guard | None:
+    """Return the guard on all items of a container; None for other objects."""
+    if isinstance(value, list):
+        return (SEQUENCE, value, None, tuple(value))
+    if isinstance(value, dict) and not isinstance(value, OrderedDict):
+        return (MAPPING, value, None, dict(value))
+    if isinstance(value, tuple):
+        return (CHECK, _always, "a tuple", None)
+    if isinstance(value, set | deque):
+        copy = type(value)(value)
+        return (CHECK, lambda: value == copy, f"a {type(value).__name__} has other items", None)
+    if isinstance(value, _LISTED):
+        same = partial(_lists, value, tuple(_listed(value)))
+        return (CHECK, same, f"a {type(value).__name__} has other items", None)
+    if isinstance(value, onp.ndarray):
+        return (CHECK, _same_array(value), "an array of NumPy's has other elements", None)
+    data = _memory(value)
+    if data is not None:
+        check = partial(_holds_memory, value, data)
+        return (CHECK, check, f"the memory of a {type(value).__name__} has changed", None)
+    return None
+
+
+def is_frozen(guard: Guard) -> bool:
+    """Return True for guards that can't fail."""
+    return guard[0] == CHECK and guard[1] is _always
+
+
+def items(value: Any) -> list[Any]:
+    """Return the items of a container, into which guards descend."""
+    if isinstance(value, dict):
+        return [*value.values()]
+    if isinstance(value, list | tuple | set | deque):
+        return [*value]
+    return _listed(value)[1::2] if isinstance(value, _LISTED) else []
+
+
+def _listed(value: Any) -> list[Any]:
+    """Return keys and items in turn; a list has no keys, a context variable one item."""
+    pairs: Any = [(None, item) for item in value] if isinstance(value, UserList) else ()
+    if isinstance(value, ContextVar):
+        pairs = [(None, value.get(_NOTHING))]
+    elif isinstance(value, _MAPPINGS):
+        pairs = value.items()
+    elif type(value) in _VIEWS:
+        pairs = value if type(value) is _VIEWS[2] else [(None, item) for item in value]
+    return [x for pair in pairs for x in pair]
+
+
+def _lists(value: Any, before: Sequence[Any]) -> bool:
+    return fast_path.guards_hold(((SEQUENCE, _listed(value), None, before),))
+
+
+def _memory(value: Any) -> bytes | None:
+    """Return the bytes of an object whose memory Python can look at, as of `array` and `ctypes`."""
+    if isinstance(value, bytes):
+        return None
+    try:
+        return memoryview(value).tobytes()
+    except (TypeError, ValueError, BufferError):
+        return None
+
+
+def _holds_memory(value: Any, before: bytes) -> bool:
+    return _memory(value) == before
+
+
+def _always() -> bool:
+    return True
+
+
+def _same_array(array: onp.ndarray[Any, Any]) -> Callable[[], bool]:
+    copy = array.copy()
+
+    def same() -> bool:
+        if array.shape != copy.shape or array.dtype != copy.dtype:
+            return False
+        if array.dtype.hasobject:
+            return all([a is b for a, b in zip(array.flat, copy.flat, strict=True)])
+        return array.tobytes() == copy.tobytes()
+
+    return same
+
+
+OUTER_WORLD = frozenset(
+    (
+        time.time,
+        time.time_ns,
+        time.monotonic,
+        time.monotonic_ns,
+        time.perf_counter,
+        time.perf_counter_ns,
+        time.process_time,
+        datetime.now,
+        datetime.utcnow,
+        date.today,
+        os.urandom,
+        open,
+        input,
+    )
+)
+"""Functions whose results change by themselves: clocks, files, the user."""
+
+
+# --- streams and iterators ------------------------------------------------------------------------
+
+
+def streams() -> list[tuple[Any, Callable[[], Any], Any, str]]:
+    """Return the global random streams: each with its state as a function, and now, and its name."""
+    return [
+        (random, random.getstate, random.getstate(), "Python's random"),
+        (onp.random, _numpys_state, _numpys_state(), "NumPy's random"),
+    ]
+
+
+def stream(value: Any) -> tuple[Any, Callable[[], Any], Any, str] | None:
+    """Return the same of an object that is a random stream; None for other objects."""
+    if isinstance(value, random.Random):
+        return (value, value.getstate, value.getstate(), "a random.Random")
+    if isinstance(value, onp.random.Generator):
+        bits: Any = value.bit_generator
+        return (value, lambda: bits.state, bits.state, "a Generator of NumPy's")
+    if isinstance(value, onp.random.RandomState):
+        state = partial(value.get_state, legacy=False)
+        return (value, state, state(), "a RandomState of NumPy's")
+    return None
+
+
+def _numpys_state() -> Any:
+    return onp.random.get_state(legacy=False)
+
+
+def same_state(one: Any, other: Any) -> bool:
+    """Return True if two states of a stream are equal."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all([same_state(one[k], other[k]) for k in one])
+    return onp.array_equal(one, other) if isinstance(one, onp.ndarray) else bool(one == other)
+
+
+def position(iterator: Any, depth: int = 0) -> Any:
+    """Return something that changes when an iterator is advanced; None if nothing is known."""
+    if isinstance(iterator, types.GeneratorType):
+        frame = iterator.gi_frame
+        return "ended" if frame is None else (frame.f_lasti, _Same(frame.f_locals.values()))
+    if isinstance(iterator, io.IOBase):
+        try:
+            return None if iterator.writable() else iterator.tell()
+        except (OSError, ValueError):  # a pipe, or closed
+            return None
+    if type(iterator).__module__ not in ("builtins", "itertools"):
+        return None
+    if not hasattr(iterator, "__next__") or depth > 3:
+        return None
+    left = operator.length_hint(iterator, -1)
+    if left >= 0:
+        return left
+    text = repr(iterator)
+    if " object at " not in text:
+        return text
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            parts: Any = iterator.__reduce__()
+    except (TypeError, AttributeError):
+        return None
+    flat = [x for part in parts[1:] for x in (part if type(part) is tuple else (part,))]
+    return [x if type(x) in (int, bool) else position(x, depth + 1) for x in flat]
+
+
+class _Same:
+    """Objects that equal others if they are the same ones; it holds them, so that no other takes
+    their place in memory.
+    """
+
+    __slots__ = ("_held",)
+
+    def __init__(self, held: Any) -> None:
+        self._held = [*held]
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            type(other) is _Same
+            and len(self._held) == len(other._held)
+            and all([a is b for a, b in zip(self._held, other._held, strict=True)])
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+__all__ = [
+    "ATTRIBUTE",
+    "CHECK",
+    "ITEM",
+    "MAPPING",
+    "OUTER_WORLD",
+    "SEQUENCE",
+    "Guard",
+    "contents",
+    "is_frozen",
+    "items",
+    "position",
+    "same_state",
+    "stream",
+    "streams",
+]

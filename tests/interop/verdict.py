@@ -1,6 +1,30 @@
-"""Verdict of a run of another project's tests: what fails must be listed with its reason."""
+"""Runs of another project's tests: their environment, and their verdict, by which what fails must
+be listed with its reason.
+"""
+
+import os
+import tomllib
+from pathlib import Path
 
 import pytest
+
+CHECKOUT = Path(__file__).parent.parent.parent
+
+
+def listed(file, chosen=lambda group: True):
+    """The tests that the chosen groups of a file allow to fail, with the reason of each."""
+    groups = tomllib.loads(file.read_text()).get("group", [])
+    return {test: group["reason"] for group in groups if chosen(group) for test in group["tests"]}
+
+
+def environment(**variables):
+    """The environment of a process that runs on this checkout, in NumPy's default dtypes."""
+    paths = [str(CHECKOUT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return os.environ | {
+        "NPCOMPAT_DEFAULT_DTYPE": "numpy",
+        "PYTHONPATH": os.pathsep.join(paths),
+        **variables,
+    }
 
 
 class Verdict:

@@ -3,7 +3,7 @@
 PYTHON ?= python3
 PYTHON313 ?= python3.13
 VENV := .venv
-BIN := $(VENV)/bin
+BIN = $(VENV)/bin
 JOBS ?= auto
 CC ?= cc
 

@@ -7,13 +7,12 @@ reason.
 """
 
 import argparse
-import importlib.util
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-from tests.interop.verdict import Verdict, environment, listed
+from tests.interop.verdict import Verdict, environment, listed, package, within
 
 HERE = Path(__file__).parent
 LIST = HERE / "scikit_suite.toml"
@@ -22,14 +21,10 @@ NAMESPACE = "npcompat.array_api"
 
 def files():
     """The files of scikit-learn's tests that ask for namespaces."""
-    found = importlib.util.find_spec("sklearn")
-    if found is None:
-        sys.exit("scikit_suite: scikit-learn is not installed; install it by pip")
-    package = Path(found.origin).parent
     asking = ("yield_namespace", "yield_mixed_namespace")
     return [
         path
-        for path in sorted(package.rglob("tests/test_*.py"))
+        for path in sorted(package("sklearn").rglob("tests/test_*.py"))
         if any(name in path.read_text() for name in asking)
     ]
 
@@ -41,6 +36,7 @@ def main():
     command = [
         *(sys.executable, "-m", "pytest", "-q", "-W", "ignore", "-p", "no:cacheprovider"),
         *("-c", os.devnull, "-p", "tests.interop.scikit_suite", "-k", NAMESPACE),
+        *within("sklearn"),
         *map(str, files()),
         *options,
     ]

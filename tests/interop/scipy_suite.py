@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interop.verdict import Verdict, environment, listed
+from tests.interop.verdict import Verdict, environment, listed, within
 
 HERE = Path(__file__).parent
 LIST = HERE / "scipy_suite.toml"
@@ -32,6 +32,7 @@ def main():
     command = [
         *(sys.executable, "-m", "pytest", "-q", "-W", "ignore", "-p", "no:cacheprovider"),
         *("-c", os.devnull, "-p", "tests.interop.scipy_suite"),
+        *within("scipy"),
         *("-m", "not slow and not xslow", "-k", "npcompat"),
         *(option for name in given.modules or MODULES for option in ("--pyargs", f"scipy.{name}")),
         *options,

@@ -2,7 +2,9 @@
 be listed with its reason.
 """
 
+import importlib.util
 import os
+import sys
 import tomllib
 from pathlib import Path
 
@@ -25,6 +27,21 @@ def environment(**variables):
         "PYTHONPATH": os.pathsep.join(paths),
         **variables,
     }
+
+
+def package(name):
+    """The directory of an installed package."""
+    found = importlib.util.find_spec(name)
+    if found is None:
+        sys.exit(f"{name} is not installed: its tests are those of the installed package")
+    return Path(found.origin).parent
+
+
+def within(name):
+    """Options that let pytest see a package alone: a virtual environment may lie in a checkout,
+    whose conftest.py would be read, and whose npcompat be imported.
+    """
+    return ["--rootdir", str(package(name)), "--confcutdir", str(package(name))]
 
 
 class Verdict:

@@ -3,7 +3,7 @@
 PYTHON ?= python3
 PYTHON313 ?= python3.13
 VENV := .venv
-BIN := $(VENV)/bin
+BIN = $(VENV)/bin
 JOBS ?= auto
 CC ?= cc
 
@@ -11,7 +11,7 @@ TESTS := tests/unittest
 QUICK := $(addprefix $(TESTS)/,test_views.py test_indexing.py test_dispatch.py test_autograd.py test_jit.py test_gluon_layers.py)
 NATIVE := $(addprefix $(TESTS)/,test_native.py test_cached_calls.py test_fast_path_safety.py test_views.py test_indexing.py)
 
-.PHONY: backends digits test lint types unit examples benchmarks quick full native-strict sanitize slow-path users-xla python313 slow programs scipy coverage libraries
+.PHONY: backends digits test lint types unit examples benchmarks quick full native-strict sanitize slow-path users-xla python313 slow programs scipy scikit coverage libraries
 
 digits: $(VENV)/ready
 	$(BIN)/python examples/digits.py
@@ -52,7 +52,7 @@ quick: $(VENV)/ready
 
 # --- before a release -----------------------------------------------------------------------------
 
-full: native-strict sanitize slow-path users-xla python313 slow programs scipy
+full: native-strict sanitize slow-path users-xla python313 slow programs scipy scikit
 
 # A copy of what is needed to build and to test, in which the C part is built with other options.
 define copied
@@ -101,6 +101,10 @@ programs: $(VENV)/ready
 # SciPy's own tests of other namespaces than NumPy's, as they are installed.
 scipy: $(VENV)/ready
 	$(BIN)/python -m tests.interop.scipy_suite -n $(JOBS)
+
+# scikit-learn's own checks of other namespaces than NumPy's.
+scikit: $(VENV)/ready
+	$(BIN)/python -m tests.interop.scikit_suite -n $(JOBS)
 
 # Programs of the libraries that docs/libraries.md lists, in an environment that has them all.
 libraries: VENV := build/libraries

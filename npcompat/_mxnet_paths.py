@@ -108,6 +108,7 @@ MODULES: dict[str, Path] = {
             "Context": f"{_NPX}:Device",
             "MXNetError": "npcompat._mxnet_errors:MXNetError",
             "current_context": f"{_NPX}:current_device",
+            "rnd": "npcompat:random",
             "waitall": f"{_NPX}:waitall",
         },
         instead={
@@ -149,6 +150,22 @@ MODULES: dict[str, Path] = {
             "current_context": f"{_NPX}:current_device",
         }
     ),
+    "contrib": Path(
+        instead={
+            "autograd": "autograd",
+            "ndarray": "npx",
+            "onnx": "HybridBlock.export, which writes a StableHLO program",
+            "quantization": "amp: there are no quantized operators",
+            "symbol": "npx, whose functions build graphs",
+            "tensorboard": "a handler of gluon.contrib.estimator",
+            "tensorrt": "hybridize(): XLA is the only compiler",
+            "text": "your own gluon.data.Dataset",
+        }
+    ),
+    "contrib.amp": Path(whole="npcompat.amp"),
+    "library": Path(instead={"load": "npx.Custom(func_type='aot'), which loads a library"}),
+    "image.image": Path(homes=("npcompat.image",)),
+    "image.detection": Path(homes=("npcompat.image._detection",)),
     "attribute": Path(instead={"AttrScope": _ATTRIBUTES}),
     "name": Path(
         instead={

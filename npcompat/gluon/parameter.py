@@ -64,6 +64,7 @@ class ParameterDict(dict[str, Parameter]):
         super().__init__()
         self._prefix, self._shared = prefix, shared
         self._made: set[str] = set()
+        self._renamed: dict[str, str] = {}
 
     @property
     def prefix(self) -> str:
@@ -143,9 +144,20 @@ class ParameterDict(dict[str, Parameter]):
 
     def _found(self, name: str) -> Parameter | None:
         """Return the parameter of a full name, from this dict or the shared one."""
-        if name not in self and self._shared is not None and name in self._shared:
-            self[name] = self._shared[name]
-        return super().get(name)
+        found = self._known(name)
+        if found is None and self._shared is not None:
+            found = self._shared._known(name)
+            if found is not None:
+                self._made.add(name)
+                self[name] = found
+        return found
+
+    def _known(self, name: str) -> Parameter | None:
+        """Return the parameter of a full name, also if an attribute has another one."""
+        found = super().get(name)
+        if found is None:
+            found = super().get(self._renamed.get(name, ""))
+        return found
 
     def _make(self, parameter: Parameter) -> Parameter:
         self._made.add(parameter.name)
@@ -154,9 +166,12 @@ class ParameterDict(dict[str, Parameter]):
 
     def _assign(self, name: str, parameter: Parameter) -> None:
         """Add a parameter under an attribute's name, which replaces the name that `get` gave it."""
+        if super().get(name) is not parameter:
+            self._renamed = {made: kept for made, kept in self._renamed.items() if kept != name}
         for made in [n for n in self._made if n in self and self[n] is parameter]:
             self._made.discard(made)
             del self[made]
+            self._renamed[made] = name
         self[name] = parameter
 
     def update(self, other: Mapping[str, Parameter]) -> None:  # type: ignore[override]

@@ -11,49 +11,32 @@ import argparse
 import os
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
-from tests.interop.verdict import Verdict
+from tests.interop.verdict import Verdict, environment, listed
 
 HERE = Path(__file__).parent
 MODULES = ("npcompat.array_api", "npcompat.numpy")
 
 
-def listed(module):
+def allowed(module):
     """The tests of the suite that may fail in a module, with the reason of each."""
-    return {
-        test: group["reason"]
-        for group in tomllib.loads((HERE / "array_api.toml").read_text())["group"]
-        for test in group["tests"]
-        if module == "npcompat.numpy" or group.get("operators")
-    }
+    return listed(
+        HERE / "array_api.toml",
+        lambda group: module == "npcompat.numpy" or group.get("operators"),
+    )
 
 
 def command(module, backend, options):
     """The command line and the environment of a run of a module on a backend."""
-    environment = os.environ | {
-        "ARRAY_API_TESTS_MODULE": module,
-        "ARRAY_API_TESTS_VERSION": "2025.12",
-        "NPCOMPAT_BACKEND": backend,
-        "NPCOMPAT_DEFAULT_DTYPE": "numpy",
-        "PYTHONPATH": os.pathsep.join(
-            [str(HERE.parent.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-        ),
-    }
+    variables = environment(
+        ARRAY_API_TESTS_MODULE=module, ARRAY_API_TESTS_VERSION="2025.12", NPCOMPAT_BACKEND=backend
+    )
     plugins = ["-p", "tests.interop.array_api", "-p", "no:xdist", "-p", "no:cacheprovider"]
     return [
-        sys.executable,
-        "-m",
-        "pytest",
-        "array_api_tests",
-        "-q",
-        "-W",
-        "ignore",
-        "--disable-deadline",
-        *plugins,
-        *options,
-    ], environment
+        *(sys.executable, "-m", "pytest", "array_api_tests", "-q", "-W", "ignore"),
+        *("--disable-deadline", *plugins, *options),
+    ], variables
 
 
 def main():
@@ -63,8 +46,8 @@ def main():
     parser.add_argument("--module", choices=MODULES, default=MODULES[0])
     parser.add_argument("--backend", choices=["numpy", "jax", "auto"], default="numpy")
     given, options = parser.parse_known_args()
-    arguments, environment = command(given.module, given.backend, options)
-    return subprocess.run(arguments, cwd=given.checkout, env=environment).returncode
+    arguments, variables = command(given.module, given.backend, options)
+    return subprocess.run(arguments, cwd=given.checkout, env=variables).returncode
 
 
 # --- within that process, a plugin ----------------------------------------------------------------
@@ -73,7 +56,7 @@ def main():
 def pytest_configure(config):
     """Register the plugin."""
     module = os.environ["ARRAY_API_TESTS_MODULE"]
-    known = {f"array_api_tests/{test}" for test in listed(module)}
+    known = {f"array_api_tests/{test}" for test in allowed(module)}
     config.pluginmanager.register(Verdict("the array API on npcompat", known))
 
 

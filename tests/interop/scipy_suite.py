@@ -10,24 +10,18 @@ import argparse
 import os
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
-from tests.interop.verdict import Verdict
+from tests.interop.verdict import Verdict, environment, listed, within
 
 HERE = Path(__file__).parent
+LIST = HERE / "scipy_suite.toml"
 MODULES = (
     "special", "fft", "signal", "cluster", "linalg", "spatial", "stats", "ndimage", "integrate",
     "interpolate", "optimize", "differentiate",
 )  # fmt: skip
-
-
-def listed():
-    """The tests that may fail, with the reason of each."""
-    groups = tomllib.loads((HERE / "scipy_suite.toml").read_text()).get("group", [])
-    return {test: group["reason"] for group in groups for test in group["tests"]}
 
 
 def main():
@@ -35,29 +29,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("modules", nargs="*", choices=[[], *MODULES], default=[])
     given, options = parser.parse_known_args()
-    environment = os.environ | {
-        "SCIPY_ARRAY_API": '["numpy"]',
-        "NPCOMPAT_DEFAULT_DTYPE": "numpy",
-        "PYTHONPATH": os.pathsep.join(
-            [str(HERE.parent.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-        ),
-    }
     command = [
         *(sys.executable, "-m", "pytest", "-q", "-W", "ignore", "-p", "no:cacheprovider"),
-        *(
-            "-c",
-            os.devnull,
-            "-p",
-            "tests.interop.scipy_suite",
-            "-m",
-            "not slow and not xslow",
-            "-k",
-            "npcompat",
-        ),
+        *("-c", os.devnull, "-p", "tests.interop.scipy_suite"),
+        *within("scipy"),
+        *("-m", "not slow and not xslow", "-k", "npcompat"),
         *(option for name in given.modules or MODULES for option in ("--pyargs", f"scipy.{name}")),
         *options,
     ]
-    return subprocess.run(command, cwd=HERE, env=environment).returncode
+    variables = environment(SCIPY_ARRAY_API='["numpy"]')
+    return subprocess.run(command, cwd=HERE, env=variables).returncode
 
 
 # --- within that process, a plugin ----------------------------------------------------------------
@@ -78,7 +59,7 @@ def pytest_generate_tests(metafunc):
 
 def pytest_configure(config):
     """Register the plugin."""
-    config.pluginmanager.register(Verdict("SciPy on npcompat", listed()))
+    config.pluginmanager.register(Verdict("SciPy on npcompat", listed(LIST)))
 
 
 if __name__ == "__main__":

@@ -135,6 +135,19 @@ def test_dlpack_goes_to_torch_and_comes_back():
     same(np.from_dlpack(torch.tensor(A)), A)
 
 
+@pytest.mark.parametrize(
+    "theirs",
+    [A[:, ::2], A[::-1], onp.broadcast_to(A[:1], (2, 3)), onp.frombuffer(bytes(16))],
+    ids=["gaps", "backwards", "repeated", "read-only"],
+)
+@pytest.mark.parametrize("copy", [None, True])
+def test_memory_that_xla_cannot_look_into_is_copied(backend, theirs, copy):
+    same(np.from_dlpack(theirs, copy=copy), theirs)
+    if backend == "jax":
+        with pytest.raises(BufferError, match="give a copy of the array"):
+            np.from_dlpack(theirs, copy=False)
+
+
 def test_what_dlpack_brings_is_shared_on_the_host_and_not_written_on_xla():
     values = onp.arange(16.0)
     ours = np.from_dlpack(values)

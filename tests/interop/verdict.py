@@ -1,6 +1,47 @@
-"""Verdict of a run of another project's tests: what fails must be listed with its reason."""
+"""Runs of another project's tests: their environment, and their verdict, by which what fails must
+be listed with its reason.
+"""
+
+import importlib.util
+import os
+import sys
+import tomllib
+from pathlib import Path
 
 import pytest
+
+CHECKOUT = Path(__file__).parent.parent.parent
+
+
+def listed(file, chosen=lambda group: True):
+    """The tests that the chosen groups of a file allow to fail, with the reason of each."""
+    groups = tomllib.loads(file.read_text()).get("group", [])
+    return {test: group["reason"] for group in groups if chosen(group) for test in group["tests"]}
+
+
+def environment(**variables):
+    """The environment of a process that runs on this checkout, in NumPy's default dtypes."""
+    paths = [str(CHECKOUT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return os.environ | {
+        "NPCOMPAT_DEFAULT_DTYPE": "numpy",
+        "PYTHONPATH": os.pathsep.join(paths),
+        **variables,
+    }
+
+
+def package(name):
+    """The directory of an installed package."""
+    found = importlib.util.find_spec(name)
+    if found is None:
+        sys.exit(f"{name} is not installed: its tests are those of the installed package")
+    return Path(found.origin).parent
+
+
+def within(name):
+    """Options that let pytest see a package alone: a virtual environment may lie in a checkout,
+    whose conftest.py would be read, and whose npcompat be imported.
+    """
+    return ["--rootdir", str(package(name)), "--confcutdir", str(package(name))]
 
 
 class Verdict:

@@ -339,6 +339,26 @@ def test_a_dict_of_parameters_does_what_a_block_does():
     assert net.weight.grad_req == "add" and (net.weight.grad() == 0).all()
 
 
+def test_parameters_are_shared_by_the_name_that_get_was_given():
+    class Scaled(gluon.Block):
+        def __init__(self, **keywords):
+            super().__init__(**keywords)
+            self.w = self.params.get("weight", shape=(2,), init="ones")
+
+        def forward(self, x):
+            return x * self.w.data()
+
+    first = Scaled(prefix="first_")
+    assert first.params.get("weight") is first.w
+    second = Scaled(prefix="second_", params=first.params)
+    assert second.w is first.w and list(second.collect_params()) == ["w"]
+    first.initialize()
+    first.w.set_data(np.array([2.0, 3.0]))
+    assert second(np.ones(2)).tolist() == [2, 3]
+    first.w = gluon.Parameter("other", shape=(2,))
+    assert first.params.get("weight") is None and second.params.get("weight") is second.w
+
+
 def test_initializing_verbosely_says_what_was_done(capsys):
     net = nn.Dense(1, in_units=2)
     net.initialize(init.One(), verbose=True)

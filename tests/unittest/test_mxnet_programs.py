@@ -84,6 +84,8 @@ def test_names_are_those_of_their_new_home():
     assert TrainBegin is mx.gluon.contrib.estimator.TrainBegin
     assert isinstance(nd.ones((2, 2)), NDArray) and nd.waitall() is None and mx.nd is nd
     assert mx.gluon.rnn.rnn_cell.LSTMCell is mx.gluon.rnn.LSTMCell
+    assert mx.contrib.amp is mx.amp and mx.rnd is mx.random
+    assert mx.image.image.ImageIter is mx.image.ImageIter
     assert mx.optimizer.optimizer.Adam is mx.optimizer.adam.Adam is mx.optimizer.Adam
 
 
@@ -96,6 +98,8 @@ def test_names_are_those_of_their_new_home():
         ("engine", "bulk", "use npx.jit"),
         ("callback", "Speedometer", "use a handler of gluon.contrib.estimator"),
         ("attribute", "AttrScope", "use names of symbols"),
+        ("contrib", "quantization", "use amp"),
+        ("library", "load", "use npx.Custom"),
         ("context", "num_gpu", "did you mean 'num_gpus'"),
     ],
 )

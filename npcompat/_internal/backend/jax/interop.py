@@ -5,6 +5,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy
 
 from npcompat._internal.backend.jax.kernels import array_functions
 
@@ -13,13 +14,33 @@ def from_dlpack(array: Any, copy: bool | None) -> Any:
     """Return an XLA array over the memory of another library's array, or a copy if XLA needs one.
 
     XLA never writes into such memory.
+
+    Raises
+    ------
+    BufferError
+        If `copy` is False, and the memory is read-only or strided as XLA's is not.
     """
     with jax.enable_x64(True):
+        try:
+            shared = jax.dlpack.from_dlpack(array, copy=None if copy else copy)
+        except (jax.errors.JaxRuntimeError, BufferError) as error:
+            if not isinstance(error, BufferError) and "striding" not in str(error):
+                raise
+            if copy is False or array.__dlpack_device__()[0] != _IN_MEMORY_OF_HOST:
+                raise BufferError(
+                    "from_dlpack: XLA looks into memory that can be written and whose elements lie "
+                    f"side by side, which this is not ({error}); give a copy of the array"
+                ) from error
+            elements = numpy.array(numpy.from_dlpack(array), order="C")
+            return jax.device_put(elements, jax.devices("cpu")[0])
         if not copy:
-            return jax.dlpack.from_dlpack(array, copy=copy)
+            return shared
         return _copy(
-            jax.dlpack.from_dlpack(array)
+            shared
         ).block_until_ready()  # the caller may write that memory as soon as this returns
+
+
+_IN_MEMORY_OF_HOST = 1  # kDLCPU of DLPack
 
 
 def copied(payload: Any) -> Any:

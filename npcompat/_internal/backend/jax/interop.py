@@ -5,7 +5,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy
+import numpy as onp
 
 from npcompat._internal.backend.jax.kernels import array_functions
 
@@ -31,7 +31,7 @@ def from_dlpack(array: Any, copy: bool | None) -> Any:
                     "from_dlpack: XLA looks into memory that can be written and whose elements lie "
                     f"side by side, which this is not ({error}); give a copy of the array"
                 ) from error
-            elements = numpy.array(numpy.from_dlpack(array), order="C")
+            elements = onp.array(onp.from_dlpack(array), order="C")
             return jax.device_put(elements, jax.devices("cpu")[0])
         if not copy:
             return shared

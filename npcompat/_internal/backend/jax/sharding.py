@@ -352,6 +352,7 @@ def block_on_cpu_mesh(made: Any) -> Any:
 
 
 __all__ = [
+    "SingleDeviceSharding",
     "apart",
     "are_apart",
     "block_on_cpu_mesh",

@@ -1,7 +1,8 @@
 """Launch several processes of a script on this machine, which compute together.
 
 Run as ``python -m npcompat.launch -n 2 script.py ...``; if one process fails, the others are ended,
-and its code is returned.
+and its code is returned. A request to end (SIGTERM, SIGHUP, Ctrl-C) ends them all. Process 0 reads
+the standard input; for the others it is empty.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from npcompat._internal.observe.waiting import LOST
 
@@ -35,7 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     begin = [sys.executable, "-u", *(["-m"] if options.m else [])]
     command = [*begin, options.script, *options.args]
     address = f"127.0.0.1:{_free_port()}"
-    running = []
+    running: list[subprocess.Popen[bytes]] = []
+    previous = _raise_at_requests_to_end()
     try:
         for rank in range(options.n):
             of = {
@@ -43,12 +46,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 "NPCOMPAT_PROCESSES": str(options.n),
                 "NPCOMPAT_RANK": str(rank),
             }
-            running.append(subprocess.Popen(command, env={**os.environ, **of}))
+            read = None if rank == 0 else subprocess.DEVNULL
+            running.append(subprocess.Popen(command, env={**os.environ, **of}, stdin=read))
         return _awaited(running)
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
+    except _EndRequestedError as request:
+        return 128 + request.number
     finally:
         _end(running)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+class _EndRequestedError(BaseException):
+    """A signal asks the launcher to end, whose processes would go on without it."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def _raise_at_requests_to_end() -> dict[int, Any]:
+    """Handle signals that ask to end by an exception; returns the handlers that were there."""
+
+    def raise_request(number: int, frame: object) -> None:
+        raise _EndRequestedError(number)
+
+    names = ["SIGTERM", "SIGHUP"]  # the second is unknown on Windows
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    ignored = [n for n in numbers if signal.getsignal(n) == signal.SIG_IGN]  # as nohup asks
+    return {n: signal.signal(n, raise_request) for n in numbers if n not in ignored}
 
 
 def _free_port() -> int:

@@ -3,6 +3,7 @@
 Each runs the same script; `initialize` is its first line. Alone, nothing changes.
 """
 
+import re
 import secrets
 
 import numpy as onp
@@ -10,6 +11,8 @@ import numpy as onp
 from npcompat._internal.backend.jax import processes as joined
 from npcompat._internal.observe.waiting import Watcher
 from npcompat._internal.random import stream
+
+_HOST_AND_PORT = re.compile(r".+:\d+")
 
 
 def initialize(
@@ -46,7 +49,11 @@ def initialize(
     Raises
     ------
     RuntimeError
-        If XLA has been used already, or the others do not come.
+        If it was called or XLA was used already, or the others do not come.
+    TypeError
+        If processes or rank are given, and neither an address nor the environment.
+    ValueError
+        If arguments are wrong, or contradict the launcher.
 
     Examples
     --------
@@ -57,15 +64,50 @@ def initialize(
     if not patience > 0:
         raise ValueError(f"initialize: patience: expected positive seconds, got {patience}")
     if address is None:
-        given = joined.environment_address()
-        if given[0] is not None:
-            address, processes, rank = given
-    elif processes is None or rank is None:
-        raise TypeError("initialize: an address needs processes and rank, too")
+        address, processes, rank = _from_environment(processes, rank)
+    else:
+        _check_address(address, processes, rank)
     if joined.join(address, processes, rank, timeout, heartbeat):
         Watcher(patience).start()
         seed = joined.broadcast(onp.array(secrets.randbits(31)))
         stream.default.seed(int(seed))
+
+
+def _from_environment(
+    processes: int | None, rank: int | None
+) -> tuple[str | None, int | None, int | None]:
+    """Address, processes and rank that the launcher gives, which arguments must not contradict."""
+    found = joined.environment_address()
+    if found[0] is not None:
+        given = ("processes", processes, found[1]), ("rank", rank, found[2])
+        for name, number, known in given:
+            if number is not None and number != known:
+                raise ValueError(
+                    f"initialize: {name}: {number} was given, and the launcher says {known}; "
+                    "leave it out"
+                )
+        return found
+    if (processes is not None or rank is not None) and not joined.in_cluster():
+        raise TypeError(
+            "initialize: processes and rank need an address, too: host and port of process 0, as "
+            "in initialize('10.0.0.1:1234', 2, 0); or start the script by python -m npcompat.launch"
+        )
+    return None, processes, rank
+
+
+def _check_address(address: str, processes: int | None, rank: int | None) -> None:
+    """Raise an error if arguments name no process among others."""
+    if processes is None or rank is None:
+        raise TypeError("initialize: an address needs processes and rank, too")
+    if not isinstance(address, str) or not _HOST_AND_PORT.fullmatch(address):
+        raise ValueError(
+            f"initialize: address: expected 'host:port' of process 0, as '10.0.0.1:1234', got "
+            f"{address!r}"
+        )
+    if processes < 1:
+        raise ValueError(f"initialize: processes: expected at least 1, got {processes}")
+    if not 0 <= rank < processes:
+        raise ValueError(f"initialize: rank: expected 0 to {processes - 1}, got {rank}")
 
 
 def rank() -> int:

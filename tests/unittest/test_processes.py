@@ -1,6 +1,10 @@
 """Several processes on one machine: they train as one, and end with a line that says why."""
 
+import os
 import re
+import signal
+import subprocess
+import sys
 import textwrap
 import time
 
@@ -8,6 +12,8 @@ import numpy as onp
 import pytest
 from mesh_programs import ARRAYS
 from several_devices import launched, run_on_devices
+
+from npcompat import npx
 
 FIRST = "from npcompat import npx\nnpx.distributed.initialize(patience=PATIENCE)\n"
 IMPORTS = (
@@ -280,3 +286,74 @@ def test_batches_of_grain_become_arrays_that_lie_on_all_processes(tmp_path):
 def test_the_launcher_says_what_it_expects(tmp_path):
     said = launched(1, "import sys; print(sys.argv[1:], npx)", tmp_path, code_of_exit=1)
     assert "NameError" in said and "process 0 of 1 ended with code 1" in said
+
+
+def test_one_process_reads_the_standard_input(tmp_path):
+    path = tmp_path / "reads.py"
+    path.write_text(
+        "import os, sys\nrank, read = os.environ['NPCOMPAT_RANK'], sys.stdin.read()\n"
+        "print(f'{rank} {read}\\n', end='', flush=True)\n"
+    )
+    found = subprocess.run(
+        [sys.executable, "-m", "npcompat.launch", "-n", "2", str(path)],
+        input="typed",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert sorted(found.stdout.splitlines()) == ["0 typed", "1 "]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows ends processes without a signal")
+def test_a_launcher_that_is_asked_to_end_leaves_no_process_behind(tmp_path):
+    path = tmp_path / "sleeps.py"
+    path.write_text(
+        "import os, time\nprint(f'{os.getpid()}\\n', end='', flush=True)\ntime.sleep(60)\n"
+    )
+    command = [sys.executable, "-m", "npcompat.launch", "-n", "2", str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as launcher:
+        numbers = [int(launcher.stdout.readline()) for _ in range(2)]
+        launcher.send_signal(signal.SIGTERM)
+        assert launcher.wait(timeout=30) == 128 + signal.SIGTERM
+    for number in numbers:
+        with pytest.raises(ProcessLookupError):
+            os.kill(number, 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"processes": 2, "rank": 0}, "address"),
+        ({"address": "127.0.0.1:1", "processes": 2}, "needs processes and rank"),
+        ({"address": "127.0.0.1", "processes": 2, "rank": 0}, "address: expected 'host:port'"),
+        ({"address": 4321, "processes": 2, "rank": 0}, "address: expected 'host:port'"),
+        ({"address": "127.0.0.1:1", "processes": 0, "rank": 0}, "processes: expected"),
+        ({"address": "127.0.0.1:1", "processes": 2, "rank": 2}, "rank: expected"),
+        ({"address": "127.0.0.1:1", "processes": 2, "rank": -1}, "rank: expected"),
+    ],
+)
+def test_arguments_of_initialize_are_checked(arguments, said):
+    with pytest.raises((TypeError, ValueError), match=said):
+        npx.distributed.initialize(**arguments)
+
+
+def test_arguments_that_contradict_the_launcher_are_refused(monkeypatch):
+    monkeypatch.setenv("NPCOMPAT_COORDINATOR", "127.0.0.1:1")
+    monkeypatch.setenv("NPCOMPAT_PROCESSES", "2")
+    monkeypatch.setenv("NPCOMPAT_RANK", "1")
+    with pytest.raises(ValueError, match="processes: 3 was given, and the launcher says 2"):
+        npx.distributed.initialize(processes=3)
+    with pytest.raises(ValueError, match="rank: 0 was given, and the launcher says 1"):
+        npx.distributed.initialize(rank=0)
+
+
+def test_initialize_twice_says_so(tmp_path):
+    body = """
+    try:
+        npx.distributed.initialize()
+    except RuntimeError as error:
+        print(error)
+    npx.distributed.barrier("end")
+    """
+    assert "was called already" in launched(2, script(body), tmp_path)

@@ -38,6 +38,33 @@ PROGRAMS = {
         net.initialize()
         assert {p.list_ctx()[0] for p in net.collect_params().values()} == {npx.cpu(1)}
     """,
+    "gradients move with what a compiled function moves to a mesh": """
+        mesh = npx.Mesh(data=2)
+        for backend in ("auto", "jax"):
+            with npx.backend(backend):
+                used, other = np.arange(4.0), np.ones(4)
+                used.attach_grad()
+                other.attach_grad("add")
+                with autograd.record():
+                    loss = (other * 3).sum()
+                loss.backward()
+                assert other.grad.device == npx.cpu(0)
+
+                @npx.jit
+                def step(x):
+                    with autograd.record():
+                        loss = (used * x).sum()
+                    loss.backward()
+                    return loss + other.sum()
+
+                for _ in range(2):
+                    assert step(npx.shard(np.ones(4), mesh, "data")).item() == 10
+                    for array in (used, used.grad, other, other.grad):
+                        assert array.device == mesh(), (backend, array.device)
+                    assert used.grad.tolist() == [1] * 4 and other.grad.tolist() == [3] * 4
+                other += other.grad
+                assert other.device == mesh() and other.tolist() == [4] * 4
+    """,
     "gradients come back": """
         for backend in ("auto", "jax"):
             with npx.backend(backend):

@@ -19,6 +19,7 @@ from npcompat._internal.compile.guards import Watch
 from npcompat._internal.compile.snapshots import ATTRIBUTE, Guard
 from npcompat._internal.compile.trace import CapturedTypeError, Trace
 from npcompat._internal.core import modes, program_lock
+from npcompat._internal.core.graph_node import Leaf
 from npcompat._internal.core.handle import BorrowedValue, Handle, Value, root_of
 from npcompat._internal.core.retained_outputs import RetainedOutputs, materialize
 from npcompat._internal.core.trace_notes import AT_END, COUNTED, GUARDS, LAYOUT
@@ -386,7 +387,21 @@ def _move_to_common_mesh(
         if found[i] is None and type(value) is not BorrowedValue:
             materialize(value)
             value.payload, found[i] = sharding.placed(value.payload, whole), whole
+            _move_gradient(value, whole)
     return [whole, *found]
+
+
+def _move_gradient(value: Value, whole: Any) -> None:
+    """Bring the gradient of a variable that is moved to the mesh, too: what follows may not use the
+    variable, and then writes none.
+    """
+    if type(value.node) is not Leaf or value.node.grad is None:
+        return
+    grad = root_of(value.node.grad)._value
+    if type(grad) is not BorrowedValue:
+        materialize(grad)
+        if sharding.spread(grad.payload) is None:
+            grad.payload = sharding.placed(grad.payload, whole)
 
 
 def _laid_out(handles: Sequence[Handle], payloads: Sequence[Any]) -> Sequence[Any]:

@@ -14,8 +14,13 @@ def join(
     address: str | None, processes: int | None, rank: int | None, timeout: float, heartbeat: int
 ) -> bool:
     """Join the other processes; False if neither arguments nor the environment name any."""
-    if address is None and not _in_cluster():
+    if address is None and not in_cluster():
         return False
+    if jax.distributed.is_initialized():
+        raise RuntimeError(
+            "npx.distributed.initialize: it was called already, or jax.distributed.initialize was; "
+            "call it once, in the first line"
+        )
     if private("jax._src.xla_bridge", "backends_are_initialized")():
         raise RuntimeError(
             "npx.distributed.initialize: something was computed on XLA already, in this process "
@@ -33,7 +38,7 @@ def join(
     return count() > 1
 
 
-def _in_cluster() -> bool:
+def in_cluster() -> bool:
     """Return True if the environment is one that JAX reads the processes of: SLURM, Kubernetes."""
     kinds = private("jax._src.clusters", "ClusterEnv")._cluster_types
     return bool(any(k.is_env_present() for k in kinds if not k.opt_in_only_method))
@@ -104,4 +109,14 @@ def environment_address() -> tuple[str | None, int | None, int | None]:
     return address, int(of("NPCOMPAT_PROCESSES", "1")), int(of("NPCOMPAT_RANK", "0"))
 
 
-__all__ = ["Board", "agree", "barrier", "broadcast", "count", "environment_address", "join", "rank"]
+__all__ = [
+    "Board",
+    "agree",
+    "barrier",
+    "broadcast",
+    "count",
+    "environment_address",
+    "in_cluster",
+    "join",
+    "rank",
+]

@@ -14,6 +14,7 @@ import os
 import time
 import types
 import weakref
+from typing import Any
 
 import pytest
 from internals import CompileWarning
@@ -81,7 +82,7 @@ STATE |= {
 @state("list with attributes")
 def _():
     class Listed(list):
-        pass
+        factor = None
 
     w = Listed([1.0])
     w.factor = 1.0
@@ -140,10 +141,20 @@ def helper(factor=1.0, *, term=0.0):
 @state("attribute of a function")
 def _():
     def read():
-        return read.k
+        return vars(read)["k"]
 
-    read.k = 1.0
-    return lambda: read(), lambda: setattr(read, "k", 2.0)
+    vars(read)["k"] = 1.0
+    return read, lambda: setattr(read, "k", 2.0)
+
+
+@state("attribute of a function by name")
+def _():
+    def named() -> Any:
+        return itself.k
+
+    itself: Any = named
+    itself.k = 1.0
+    return named, lambda: setattr(named, "k", 2.0)
 
 
 @pytest.fixture

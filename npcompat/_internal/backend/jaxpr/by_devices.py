@@ -24,7 +24,7 @@ from npcompat._internal.backend.jaxpr.compat import (
 )
 
 _either_p = Primitive("npcompat_either")
-_either_p.def_impl(lambda *operands, one, several: one(*operands))
+_either_p.def_impl(lambda *operands, one, **_: one(*operands))
 _either_p.def_abstract_eval(lambda *_, result, **__: result)
 
 

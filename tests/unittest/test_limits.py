@@ -209,8 +209,8 @@ from npcompat import gluon, np
 data = gluon.data.ArrayDataset(np.arange(4000).reshape(1000, 4))
 loader = gluon.data.DataLoader(data, batch_size=2, num_workers=2)
 next(iter(loader))  # JAX does not survive an interrupt in the imports of its first compilation
-print("ready", flush=True)
 try:
+    print("ready", flush=True)
     while True:
         for batch in loader:
             pass

@@ -95,6 +95,23 @@ def test_modes_nest_and_are_restored():
     assert autograd.set_training(False) is True
 
 
+def test_a_recording_context_is_entered_inside_itself_and_decorates():
+    recorded = autograd.record()
+    with recorded:
+        with recorded:
+            assert autograd.is_recording()
+        assert autograd.is_recording()
+    assert not autograd.is_recording()
+
+    @autograd.record()
+    def depth(n):
+        assert autograd.is_recording() and autograd.is_training()
+        return 1 + depth(n - 1) if n else 0
+
+    assert depth(3) == 3
+    assert not autograd.is_recording()
+
+
 def test_only_what_is_recorded_is_differentiated():
     x = variable([2.0])
     with autograd.record():

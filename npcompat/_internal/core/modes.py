@@ -6,8 +6,7 @@ mode belongs to a thread or an asyncio task. Hot path: the dispatcher reads it o
 """
 
 import os
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ContextDecorator
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -87,14 +86,30 @@ def _replaced(mode: Mode, changes: dict[str, Any]) -> Mode:
     )
 
 
-@contextmanager
-def changed(**changes: Any) -> Iterator[None]:
-    """Change some modes inside the context."""
-    token = _MODE.set(_replaced(current(), changes))
-    try:
-        yield
-    finally:
+class changed(ContextDecorator):
+    """Change some modes inside the context, or inside the function that it decorates.
+
+    It may be entered again, inside itself, too.
+    """
+
+    def __init__(self, **changes: Any) -> None:
+        self._changes = changes
+        self._tokens: Any = None  # pairs of a token and what was entered before
+
+    def __enter__(self) -> None:
+        mode = current()
+        for name, value in self._changes.items():
+            if getattr(mode, name) is not value:
+                mode = _replaced(mode, self._changes)
+                break
+        self._tokens = (_MODE.set(mode), self._tokens)
+
+    def __exit__(self, *_: object) -> None:
+        token, self._tokens = self._tokens
         _MODE.reset(token)
+
+    def _recreate_cm(self) -> "changed":
+        return changed(**self._changes)  # calls of a function in several threads share nothing
 
 
 _ENTERED: ContextVar[tuple[tuple[object, AbstractContextManager[None]], ...]] = ContextVar(

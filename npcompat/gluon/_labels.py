@@ -5,8 +5,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.core.op import REQUIRED, operator
-from npcompat._internal.dispatch.apply import apply
-from npcompat.numpy_extension._checks import raise_if
+from npcompat.numpy_extension._checks import check
 
 
 @operator(
@@ -36,8 +35,10 @@ def _any_wrong_label(xp: Any, label: Any, *, classes: int = REQUIRED, ignored: A
 
 def check_labels(loss: str, label: Any, classes: int, ignored: Any) -> None:
     """Raise IndexError if a label of a loss is no number of a class; on XLA at the next read."""
-    raise_if(
-        apply(_any_wrong_label, (label,), (classes, ignored)),
+    check(
+        _any_wrong_label,
+        label,
+        (classes, ignored),
         IndexError,
         f"{loss}: label: expected numbers of classes, from 0 to {classes - 1}"
         + ("" if ignored is None else f", or ignore_index={ignored}"),

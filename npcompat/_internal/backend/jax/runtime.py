@@ -11,6 +11,7 @@ from npcompat._internal.backend.jax.namespace import Array, is_payload, name
 from npcompat._internal.backend.jax.placement import (
     all_devices,
     asarray,
+    at_hand,
     config,
     default_device,
     device_of,
@@ -32,6 +33,7 @@ __all__ = [
     "Array",
     "all_devices",
     "asarray",
+    "at_hand",
     "compile_ahead",
     "config",
     "copied",

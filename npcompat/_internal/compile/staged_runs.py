@@ -12,12 +12,7 @@ from types import FrameType
 from typing import NoReturn
 
 from npcompat._internal.source.conversion import is_converted
-from npcompat._internal.support.errors import TracedValueError, is_library, user_location
-
-
-class RefusedError(TracedValueError):
-    """Error for a loop or branch that can't be part of the program."""
-
+from npcompat._internal.support.errors import RefusedError, is_library, user_location
 
 _DEPTH: ContextVar[int] = ContextVar("depth of staged runs", default=0)
 
@@ -67,4 +62,4 @@ def check_call(frame: FrameType) -> None:
         )
 
 
-__all__ = ["RefusedError", "check_call", "is_staged", "refuse", "staged"]
+__all__ = ["check_call", "is_staged", "refuse", "staged"]

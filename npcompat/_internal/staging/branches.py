@@ -9,7 +9,7 @@ from npcompat._internal.backend.jax import control_flow as control
 from npcompat._internal.backend.jax import language, predicated_arms
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
 from npcompat._internal.compile.capture import Captured, capture
-from npcompat._internal.compile.staged_runs import RefusedError, refuse, staged
+from npcompat._internal.compile.staged_runs import refuse, staged
 from npcompat._internal.compile.trace import Trace
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import Op
@@ -38,6 +38,7 @@ from npcompat._internal.staging.carried import (
     values_of,
 )
 from npcompat._internal.staging.context import Variables
+from npcompat._internal.support.errors import RefusedError
 
 Arm = Callable[[], Any]
 

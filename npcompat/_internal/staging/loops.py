@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
-from npcompat._internal.compile.staged_runs import RefusedError, refuse, staged
+from npcompat._internal.compile.staged_runs import refuse, staged
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch.symbolic_number import SymbolicNumber
 from npcompat._internal.staging import context
@@ -19,6 +19,7 @@ from npcompat._internal.staging.context import Variables, report
 from npcompat._internal.staging.iterables import Rounds, SymbolicRange, rounds_of
 from npcompat._internal.staging.rounds import ChangedTypeError, StagedLoop
 from npcompat._internal.staging.truths import negated, truth
+from npcompat._internal.support.errors import RefusedError
 
 FEWEST = 9
 """Minimum number of rounds of a staged loop with a known count."""

@@ -14,7 +14,7 @@ from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jaxpr import loop_bodies, tracing
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
 from npcompat._internal.compile.capture import Captured, capture
-from npcompat._internal.compile.staged_runs import RefusedError, refuse, staged
+from npcompat._internal.compile.staged_runs import refuse, staged
 from npcompat._internal.compile.trace import Trace
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import Op
@@ -38,7 +38,7 @@ from npcompat._internal.staging.carried import (
 )
 from npcompat._internal.staging.iterables import Rounds
 from npcompat._internal.staging.truths import truth
-from npcompat._internal.support.errors import TracedValueError
+from npcompat._internal.support.errors import RefusedError, TracedValueError
 
 _ATTEMPTS = 12
 _CARRIED: dict[Any, frozenset[int]] = {}

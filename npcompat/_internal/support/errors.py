@@ -53,6 +53,10 @@ class TracedValueError(TypeError):
     """Error for the value of an array that is only known when the compiled program runs."""
 
 
+class RefusedError(TracedValueError):
+    """Error for a loop or branch that can't be part of the program, and can't be unrolled."""
+
+
 class LeakedTracerError(RuntimeError):
     """Error for an array of a compiled function that is used after the function was compiled."""
 
@@ -112,7 +116,7 @@ class BackendError(RuntimeError):
 PUBLIC = (
     AddressNotImplementedError, AuditError, AutogradError, BackendError, CompileWarning, DataFileError,
     DeferredInitializationError, DefinitionError, InferenceError, LeakedTracerError, OperatorError,
-    ParameterFileError, PrecisionWarning, RemoteValuesError, SymbolError, TracedValueError,
+    ParameterFileError, PrecisionWarning, RefusedError, RemoteValuesError, SymbolError, TracedValueError,
 )  # fmt: skip
 """The classes that users catch, by their names in `npcompat.errors`; so tracebacks show them."""
 for _kind in PUBLIC:

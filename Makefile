@@ -33,6 +33,7 @@ unit: $(VENV)/ready
 
 examples: $(VENV)/ready
 	$(BIN)/python examples/numpy_programs.py
+	$(BIN)/python examples/numerics.py
 	$(BIN)/python examples/digits.py --epochs 2
 	$(BIN)/python examples/language_model.py --epochs 1
 	$(BIN)/python examples/resnet.py --epochs 3

@@ -10,18 +10,22 @@ from npcompat.numpy_extension._checks import check
 
 @operator(
     "_npx_any_wrong_label",
-    pattern="opaque",
+    pattern="reduction",
     scalars=True,
     differentiable=False,
-    rule=lambda types, attrs: ([None], onp.dtype(bool)),
+    rule=lambda types, attrs: ([None] * len(types), onp.dtype(bool)),
 )
-def _any_wrong_label(xp: Any, label: Any, *, classes: int = REQUIRED, ignored: Any = None) -> Any:
+def _any_wrong_label(
+    xp: Any, label: Any, *where: Any, classes: int = REQUIRED, ignored: Any = None
+) -> Any:
     """True if any label is no number of a class.
 
     Parameters
     ----------
     label : array
         Numbers of classes.
+    where : array of bool, optional
+        True for the labels that are checked.
     classes : int
         Number of classes.
     ignored : int, optional
@@ -30,7 +34,8 @@ def _any_wrong_label(xp: Any, label: Any, *, classes: int = REQUIRED, ignored: A
     right = (label > -1) & (label < classes)
     if ignored is not None:
         right = right | (label == ignored)
-    return xp.logical_not(xp.all(right))
+    wrong = xp.logical_not(right)
+    return xp.any(wrong & where[0] if where else wrong)
 
 
 def check_labels(loss: str, label: Any, classes: int, ignored: Any) -> None:

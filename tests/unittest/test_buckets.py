@@ -174,6 +174,16 @@ def training(net, loss, x, y, bucket):
     ]
 
 
+def test_a_cross_entropy_of_padded_rows_checks_their_labels():
+    x, y = rows(5, 3), RNG.integers(0, 3, 5)
+    loss = gluon.loss.SoftmaxCrossEntropyLoss()
+    padded = npx.jit(lambda x, y: loss(x, y), bucket=8)
+    for n in (5, 2):
+        assert_almost_equal(padded(np.array(x[:n]), np.array(y[:n])), loss(np.array(x[:n]), y[:n]))
+    with pytest.raises(IndexError, match="expected numbers of classes, from 0 to 2"):
+        padded(np.array(x[:2]), np.array([0, 3])).asnumpy()
+
+
 def twins(make):
     nets = [make() for _ in range(2)]
     for net in nets:

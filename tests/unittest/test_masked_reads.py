@@ -199,6 +199,78 @@ def test_inside_of_control_flow_and_other_compiled_functions():
     assert outer(a).item() == 16 and a.tolist() == [1, 4, 6]
 
 
+AT_SELECTED = """
+a[i[m], j[m]] = 7.0
+a[i[m], j[m]] = b[m]
+a[i[m]] = c[m]
+a[2, j[m]] = b[m] * 2
+a[:, j[m]] = 1.5
+a[i[m], 1:3] = c[m][:, 1:3]
+a[i[m], j[m]] += b[m]
+a[i[m] - 4, j[m]] = 3
+a[1:][i[m] - 1, j[m]] = 4.0
+a.T[j[m], i[m]] = b[m]
+k, l, x = i[m], j[m], b[m]; n = x > 0; a[k[n], l[n]] = x[n]
+t = b[m]; np.multiply(t, t, t); n = t > 0.3; np.logical_not(n, n); a[i[m][n], j[m][n]] = t[n]
+a[i[m]] = a[i[m]] * 3
+"""
+
+
+@pytest.mark.usefixtures("numpy_mode")
+@pytest.mark.parametrize("selected", ["some", "none", "all"])
+@pytest.mark.parametrize("source", AT_SELECTED.strip().split("\n"))
+def test_positions_that_a_mask_selects_are_read_and_written(source, selected):
+    a, b, c = RNG.normal(size=(4, 5)), RNG.normal(size=30), RNG.normal(size=(30, 5))
+    i, j = RNG.integers(0, 4, 30), RNG.integers(0, 5, 30)
+    m = {"some": RNG.uniform(size=30) > 0.5, "none": onp.zeros(30, bool), "all": onp.ones(30, bool)}
+    names: dict = {}
+    exec(f"def program(np, a, b, c, i, j, m):\n    {source}", names)
+    agrees(names["program"], a, b, c, i, j, m[selected])
+
+
+@pytest.mark.usefixtures("numpy_mode")
+def test_positions_that_a_mask_of_two_axes_selects_are_written():
+    a, b, m = RNG.normal(size=(4, 5)), RNG.normal(size=(3, 6)), RNG.uniform(size=(3, 6)) > 0.5
+    i, j = RNG.integers(0, 4, (3, 6)), RNG.integers(0, 5, (3, 6))
+    agrees(lambda np, a, b, i, j, m: a.__setitem__((i[m], j[m]), b[m]), a, b, i, j, m)
+
+
+@pytest.mark.usefixtures("numpy_mode")
+@pytest.mark.parametrize("count", [0, 2])
+def test_gradients_pass_through_positions_that_a_mask_selects(count):
+    i, m = onp.array([2, 0, 2, 1]), onp.arange(4) < count
+    found = []
+    for compiled in (False, True):
+        a, b = np.array(RNG.normal(size=3) * 0 + 2), np.array([1.0, 2.0, 3.0, 4.0])
+
+        def written(a, b, i, m):
+            a = a * 3
+            a[i[m]] = b[m] ** 2
+            return (a**2).sum()
+
+        for x in (a, b):
+            x.attach_grad()
+        with autograd.record():
+            y = (npx.jit(written) if compiled else written)(a, b, np.array(i), np.array(m))
+        y.backward()
+        found.append((y.item(), a.grad.tolist(), b.grad.tolist()))
+    assert found[0] == found[1]
+
+
+@pytest.mark.usefixtures("numpy_mode")
+def test_only_selected_positions_are_checked():
+    def write(a, i, m):
+        a[i[m]] = 1
+
+    a, i = np.zeros(3), np.array([9, 1])
+    npx.jit(write)(a, i, np.array([False, True]))
+    assert a.tolist() == [0, 1, 0]
+    npx.jit(write)(a, i, np.array([False, False]))
+    npx.jit(write)(a, i, np.array([True, False]))
+    with pytest.raises(IndexError, match="out of bounds for axis 0 with size 3"):
+        a.tolist()
+
+
 REFUSED = {
     "a[m]": "to return, carry or hand on what a boolean mask selects",
     "len(a[m])": "the length of what a boolean mask selects",
@@ -215,6 +287,8 @@ REFUSED = {
     "a.__setitem__(m, b[~m])": "what a boolean mask selects is written through another boolean mask",
     "a.__setitem__(m, b[m][a[m] > 0])": "what a boolean mask selects is written through another boolean mask",
     "a.__setitem__(m, b.ravel())": "several values are written through a boolean mask",
+    "a.__setitem__((np.arange(20).reshape(4, 5)[m] % 4, np.arange(3)), 1)": "beside arrays of another",
+    "a.__setitem__(np.arange(20).reshape(4, 5)[m] % 4, np.ones((3, 5)))": "beside arrays of another",
     "a[m[:, 0], np.array([0])]": "a boolean mask and other indices",
     "float(a[m])": "the value of an array is asked for",
     "np.outer(a[m], a[m])": "how many elements|outer of what",

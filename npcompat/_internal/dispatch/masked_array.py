@@ -179,7 +179,24 @@ def select(a: Value, mask: Value, axis: int, ordered: bool = False) -> Value:
     if type(a.payload) is MaskedPayload or type(mask.payload) is MaskedPayload:
         return _again(a, mask, axis)
     trailing = len(a.payload.shape) - axis - len(mask.payload.shape)
+    mask = _known(mask)
     return _adopted(MaskedPayload(run(_spread, [a, mask], (axis,)), mask, trailing, ordered))
+
+
+_MASKS, _FEW = "masks", 8
+
+
+def _known(mask: Value) -> Value:
+    """Return the one of the last masks that is the same as this one, so that lengths are equal."""
+    trace = modes.current().trace
+    assert trace is not None
+    masks = trace.notes.setdefault(_MASKS, [])
+    for found in reversed(masks):
+        if trace.same(found.payload, mask.payload):
+            return found  # type: ignore[no-any-return]
+    masks.append(mask)
+    del masks[:-_FEW]
+    return mask
 
 
 def _again(a: Value, mask: Value, axis: int) -> Value:
@@ -196,10 +213,41 @@ def _again(a: Value, mask: Value, axis: int) -> Value:
             "an element of {} is asked for",
             any([type(s) is MaskedPayload and s.ordered for s in (outer, inner)]),
         )
-    both = run(REGISTRY["_npi_logical_and"], [outer.mask, inner.values])
+    both = _known(run(REGISTRY["_npi_logical_and"], [outer.mask, inner.values]))
     return _adopted(
         MaskedPayload(run(_spread, [outer.values, both], (axis,)), both, outer.trailing)
     )
+
+
+def together(shapes: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Return the shape to which shapes are broadcast, of which some may have a `Length`.
+
+    Beside a `Length` other arrays are 0-d, or have the same one; ValueError for those that don't
+    fit, TracedValueError for those of which only a run knows.
+    """
+    found = {n for shape in shapes for n in shape if type(n) is Length}
+    if not found:
+        return onp.broadcast_shapes(*shapes)
+    length = found.pop()
+    others = [shape for shape in shapes if not any([type(n) is Length for n in shape])]
+    if found or max(map(len, shapes)) > 1 or any([shape not in ((), (1,)) for shape in others]):
+        raise _refused("{} beside arrays of another length", length.ordered)
+    return (length,)
+
+
+def fits(length: Any, wanted: Any) -> bool:
+    """Return True if an axis can be broadcast to a length, either of which may be a `Length`.
+
+    Raise TracedValueError if only a run knows.
+    """
+    if type(length) is not Length and type(wanted) is not Length:
+        return length in (1, wanted)
+    if type(length) is int and length == 1:
+        return True
+    if type(length) is type(wanted) and length == wanted:
+        return True
+    unknown = length if type(length) is Length else wanted
+    raise _refused("{} beside arrays of another length", unknown.ordered)
 
 
 def written(value: Value, mask: Value, axis: int) -> Value:
@@ -215,15 +263,37 @@ def written(value: Value, mask: Value, axis: int) -> Value:
     return found.values
 
 
+def in_full(values: Sequence[Value]) -> tuple[list[Value], Value]:
+    """Return operands in full shape, and the mask that selects their elements.
+
+    Operands that are no selections are unchanged. Raise TracedValueError for several masks.
+    """
+    chosen = [v.payload for v in values if type(v.payload) is MaskedPayload]
+    if not all([_same(chosen[0].mask, other.mask) for other in chosen]):
+        raise _several_masks()
+    whole = [v.payload.values if type(v.payload) is MaskedPayload else v for v in values]
+    return whole, chosen[0].mask
+
+
+def with_where(selection: Value) -> list[Value]:
+    """Return a selection as operands of a reduction: the array in full shape, and its `where`."""
+    found = selection.payload
+    return [found.values, _column(found.mask, found.trailing)]
+
+
+def _several_masks() -> TracedValueError:
+    return _refused(
+        "elements that two boolean masks select are put together (keep a mask in a variable to "
+        "use it twice)",
+        False,
+    )
+
+
 def apply(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
     """Run an operator of which at least one operand is a `MaskedPayload`."""
     chosen = [v.payload for v in values if type(v.payload) is MaskedPayload]
     if not all([_same(chosen[0].mask, other.mask) for other in chosen]):
-        raise _refused(
-            "elements that two boolean masks select are put together (keep a mask in a variable "
-            "to use it twice)",
-            False,
-        )
+        raise _several_masks()
     alike = all([a.trailing == chosen[0].trailing for a in chosen])
     if alike and op.pattern in ("elementwise", "broadcast") and "shape" not in op.attrs:
         found = _element_by_element(op, values, attrs, chosen[0])
@@ -468,10 +538,14 @@ __all__ = [
     "Length",
     "MaskedPayload",
     "apply",
+    "fits",
     "head",
+    "in_full",
     "lengths",
     "made",
     "refuse",
     "select",
+    "together",
+    "with_where",
     "written",
 ]

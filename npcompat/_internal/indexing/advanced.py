@@ -135,6 +135,22 @@ def _put_at(xp: Any, a: Any, new: Any, *positions: Any, axes: Any) -> Any:
     return xp.put_at(a, _full_index(xp, a, positions, axes), new)
 
 
+@operator("_npi_put_selected", order="K", pattern="opaque", rule=lens.as_written)
+def _put_selected(xp: Any, a: Any, new: Any, mask: Any, *positions: Any, axes: Any) -> Any:
+    """Return a copy of `a` after `a[i[mask], :, j[mask]] = new[mask]`.
+
+    Parameters
+    ----------
+    mask : array of bool
+        True for the positions that are written, in the order of the mask's elements.
+    *positions : array of int
+        One for each marked axis; they are broadcast to the mask.
+    axes : tuple of bool
+        True for each axis with positions.
+    """
+    return xp.put_selected(a, _full_index(xp, a, positions, axes), new, mask)
+
+
 @operator(
     "_npi_put_mask",
     pattern="broadcast",
@@ -291,7 +307,7 @@ def _refuse_traced_masks(indexed: list[Any]) -> None:
 def _put_at_positions(base: Any, advanced: list[Any], new: Any) -> None:
     """Write at the positions of integer arrays, and of the true elements of masks."""
     positions, axes = _positions(base, advanced)
-    indexed_shape = onp.broadcast_shapes(*[getattr(p, "shape", ()) for p in positions])
+    indexed_shape = masked_array.together([getattr(p, "shape", ()) for p in positions])
     shape = _advanced_shape(base.shape, axes, indexed_shape)
     check_selected(new, shape)
     fit = (
@@ -310,12 +326,26 @@ def _put_at_positions(base: Any, advanced: list[Any], new: Any) -> None:
         writes.write(base, constant(host))
         return
     places = [array_like.as_value(p) for p in positions]
+    if any([type(p.payload) is masked_array.MaskedPayload for p in places]):
+        _put_at_selected(base, fit, places, axes)
+        return
     with writes.lock_of(base):
         target = writes.buffer(base, fit, *places)
         if target is not None:
             writes.assign(target, index([host_payload(p) for p in places]), host_payload(fit))
         else:
             writes.update(base, _put_at, [fit, *places], (axes,))
+
+
+def _put_at_selected(
+    base: Any, new: Value, places: Sequence[Value], axes: tuple[bool, ...]
+) -> None:
+    """Write at positions that a boolean mask selects, in a trace."""
+    full, mask = masked_array.in_full(
+        [new, *places] if type(new.payload) is masked_array.MaskedPayload else places
+    )
+    value, positions = (new, full) if len(full) == len(places) else (full[0], full[1:])
+    writes.update(base, _put_selected, [value, mask, *positions], (axes,))
 
 
 def _advanced_shape(
@@ -357,13 +387,13 @@ def _positions(base: Any, advanced: list[Any]) -> tuple[list[Any], tuple[bool, .
         _check_all(base, unchecked)
         return positions, tuple(axes)
     try:
-        size = math.prod(onp.broadcast_shapes(*[p.shape for p in positions]))
+        shape = masked_array.together([p.shape for p in positions])
     except ValueError:
         shapes = " ".join(str(p.shape).replace(" ", "") for p in positions)
         raise IndexError(
             f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes} "
         ) from None
-    if size:  # NumPy checks no bounds if there is nothing to read
+    if math.prod([n for n in shape if type(n) is int]):  # NumPy checks nothing if it reads nothing
         _check_all(base, unchecked)
     return positions, tuple(axes)
 

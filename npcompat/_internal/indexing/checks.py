@@ -12,7 +12,7 @@ from npcompat._internal.backend.jax import language
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import array_like, execution, handles, late_bound
+from npcompat._internal.dispatch import array_like, execution, handles, late_bound, masked_array
 from npcompat._internal.support.errors import user_location
 
 
@@ -86,8 +86,8 @@ def check_selected(new: Any, selected: tuple[Any, ...]) -> None:
     """
     shape = getattr(new, "shape", ())
     extra = max(len(shape) - len(selected), 0)
-    if shape[:extra] != (1,) * extra or any(
-        [n not in (1, m) for n, m in zip(shape[::-1], selected[::-1], strict=False)]
+    if any([not masked_array.fits(n, 1) for n in shape[:extra]]) or any(
+        [not masked_array.fits(*pair) for pair in zip(shape[::-1], selected[::-1], strict=False)]
     ):
         text = (
             f"shape mismatch: value array of shape {shape} could not be broadcast to indexing "
@@ -119,9 +119,10 @@ def check_bounds(positions: Any, size: int, axis: int) -> None:
                 f"index out of bounds for axis {axis} with size {size} (compiled at "
                 f"{user_location()})"
             )
-            trace.expect(
-                execution.run(_out_of_bounds, [value], (size,)).payload, IndexError, message
-            )
+            selected = type(value.payload) is masked_array.MaskedPayload
+            operands = masked_array.with_where(value) if selected else [value]
+            outside = execution.run(_out_of_bounds, operands, (size,))
+            trace.expect(outside.payload, IndexError, message)
             return
         positions = handles.to_host(positions)
     if positions.size and (_least(positions, None) < -size or _most(positions, None) >= size):

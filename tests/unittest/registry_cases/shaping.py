@@ -223,6 +223,16 @@ case(
     dtypes=SOME,
 )
 case("_npi_put_at", writing(lambda i: i), "4", "()", "3 below4 int64", dtypes="i f d")
+case(
+    "_npi_put_selected",
+    lambda xp, a, b, m, i: apply(REGISTRY["_npi_put_selected"], (a, b, m, i), ((True, False),)),
+    "4,3",
+    "5,3",
+    "5 mask bool",
+    "5 below4 int64",
+    oracle=lambda a, b, m, i: writing(i[m])(onp, a, b[m]),
+    dtypes=SOME,
+)
 case("_npi_put_mask", writing(lambda m: m), "2,3", "()", "2,3 mask bool", dtypes=SOME)
 case(
     "_npi_put_mask", writing(lambda m: (slice(None), m)), "2,3,2", "2", "3 mask bool", dtypes="i f"

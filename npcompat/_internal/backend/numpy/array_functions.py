@@ -59,6 +59,29 @@ def put_at(a: Array, index: tuple[Any, ...], new: Any) -> Array:
     return out
 
 
+@register_kernel("put_selected", backend="numpy")
+def put_selected(a: Array, index: tuple[Any, ...], new: Any, mask: Array) -> Array:
+    """Return a new array after `a[index] = new` at those of the positions that a mask selects."""
+    out = a.copy()
+    arrays = [part for part in index if type(part) is not slice]
+    places = onp.broadcast_shapes(*[part.shape for part in arrays], mask.shape)
+    chosen = [
+        part if type(part) is slice else onp.broadcast_to(part, places)[mask] for part in index
+    ]
+    axis = _axis_of_positions(index)
+    shape = a[tuple([part if type(part) is slice else 0 for part in index])].shape
+    full = onp.broadcast_to(new, (*shape[:axis], *places, *shape[axis:]))
+    selected: tuple[Any, ...] = (slice(None),) * axis + (mask,)
+    out[tuple(chosen)] = full[selected]
+    return out
+
+
+def _axis_of_positions(index: tuple[Any, ...]) -> int:
+    """Return the first axis that the positions have in the result of `a[index]`."""
+    marked = [i for i, part in enumerate(index) if type(part) is not slice]
+    return marked[0] if marked[-1] - marked[0] + 1 == len(marked) else 0
+
+
 @register_kernel("add_at", backend="numpy")
 def add_at(a: Array, index: Any, new: Any) -> Array:
     """Add values at positions; values at equal positions are all added."""

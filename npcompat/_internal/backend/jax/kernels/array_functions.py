@@ -261,6 +261,17 @@ def _last_of_equal_positions(shape: tuple[int, ...], index: tuple[Any, ...]) -> 
     return (*index[: axes[0]], first, *index[axes[0] + 1 :])
 
 
+@register_kernel("put_selected", backend="jax")
+def put_selected(a: Any, index: tuple[Any, ...], new: Any, mask: Any) -> Any:
+    """Return a new array after `a[index] = new` at those of the positions that a mask selects.
+
+    The others are moved out of range, where the scatter drops them.
+    """
+    first = next(i for i, part in enumerate(index) if type(part) is not slice)
+    moved = jnp.where(mask, index[first], a.shape[first])
+    return put_at(a, (*index[:first], moved, *index[first + 1 :]), new)
+
+
 @register_kernel("add_at", backend="jax")
 def add_at(a: Any, index: Any, new: Any) -> Any:
     """Add values at non-negative positions; values at equal positions are all added."""

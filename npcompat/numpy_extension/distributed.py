@@ -11,6 +11,7 @@ import numpy as onp
 from npcompat._internal.backend.jax import processes as joined
 from npcompat._internal.observe.waiting import Watcher
 from npcompat._internal.random import stream
+from npcompat._internal.support.argument_errors import count, number
 
 _HOST_AND_PORT = re.compile(r".+:\d+")
 
@@ -61,8 +62,10 @@ def initialize(
     >>> npx.distributed.process_count()
     1
     """
-    if not patience > 0:
-        raise ValueError(f"initialize: patience: expected positive seconds, got {patience}")
+    for name, seconds in (("patience", patience), ("timeout", timeout), ("heartbeat", heartbeat)):
+        if not number("initialize", name, seconds) > 0:
+            raise ValueError(f"initialize: {name}: expected positive seconds, got {seconds}")
+    count("initialize", "heartbeat", heartbeat)
     if address is None:
         address, processes, rank = _from_environment(processes, rank)
     else:

@@ -11,7 +11,7 @@ import time
 import numpy as onp
 import pytest
 from mesh_programs import ARRAYS
-from several_devices import launched, run_on_devices
+from several_devices import environment, launched, run_on_devices
 
 from npcompat import npx
 
@@ -283,6 +283,25 @@ def test_batches_of_grain_become_arrays_that_lie_on_all_processes(tmp_path):
     assert "all of 0" in said and "all of 1" in said
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps the number of a parent that is gone")
+def test_processes_end_after_their_launcher_has_died(tmp_path):
+    path = tmp_path / "loops.py"
+    path.write_text(
+        FIRST.replace("PATIENCE", "60")
+        + "import os\nprint(f'at {os.getpid()}\\n', end='', flush=True)\nwhile True:\n    pass\n"
+    )
+    command = [sys.executable, "-m", "npcompat.launch", "-n", "2", str(path)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment(1)
+    ) as launcher:
+        begun = 0
+        while begun < 2:
+            begun += launcher.stdout.readline().startswith("at ")
+        launcher.kill()
+        said = launcher.stdout.read()  # until both have closed it
+    assert "its launcher has died. It ends with code 75." in said
+
+
 def test_the_launcher_says_what_it_expects(tmp_path):
     said = launched(1, "import sys; print(sys.argv[1:], npx)", tmp_path, code_of_exit=1)
     assert "NameError" in said and "process 0 of 1 ended with code 1" in said
@@ -331,6 +350,11 @@ def test_a_launcher_that_is_asked_to_end_leaves_no_process_behind(tmp_path):
         ({"address": "127.0.0.1:1", "processes": 0, "rank": 0}, "processes: expected"),
         ({"address": "127.0.0.1:1", "processes": 2, "rank": 2}, "rank: expected"),
         ({"address": "127.0.0.1:1", "processes": 2, "rank": -1}, "rank: expected"),
+        ({"patience": "a"}, "patience: expected a number, got 'a'"),
+        ({"patience": float("nan")}, "patience: expected positive seconds"),
+        ({"timeout": -1}, "timeout: expected positive seconds, got -1"),
+        ({"heartbeat": 0}, "heartbeat: expected positive seconds, got 0"),
+        ({"heartbeat": 2.5}, "heartbeat: expected an integer"),
     ],
 )
 def test_arguments_of_initialize_are_checked(arguments, said):

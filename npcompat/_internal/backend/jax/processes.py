@@ -109,6 +109,11 @@ def environment_address() -> tuple[str | None, int | None, int | None]:
     return address, int(of("NPCOMPAT_PROCESSES", "1")), int(of("NPCOMPAT_RANK", "0"))
 
 
+def is_launched_by(parent: int) -> bool:
+    """Return True if `python -m npcompat.launch` is the parent of this process."""
+    return os.environ.get("NPCOMPAT_LAUNCHER") == str(parent)
+
+
 __all__ = [
     "Board",
     "agree",
@@ -117,6 +122,7 @@ __all__ = [
     "count",
     "environment_address",
     "in_cluster",
+    "is_launched_by",
     "join",
     "rank",
 ]

@@ -283,6 +283,36 @@ def test_batches_of_grain_become_arrays_that_lie_on_all_processes(tmp_path):
     assert "all of 0" in said and "all of 1" in said
 
 
+def test_processes_that_make_different_parts_are_told_so(tmp_path):
+    body = """
+    rank, mesh, data = npx.distributed.rank(), npx.Mesh(data=-1), gluon.data
+    def fails(kind, said, f):
+        try:
+            f()
+        except kind as error:
+            assert said in str(error), error
+        else:
+            raise AssertionError("no error")
+    shapes, kinds = [(2, 3), (2, 4)], ["float32", "int32"]
+    for rows in (np.ones(shapes[rank]), np.ones((2 + 2 * rank, 3)), np.ones(2).astype(kinds[rank])):
+        fails(RuntimeError, f"process {rank} has made", lambda: npx.from_local(rows, mesh("data")))
+    fails(ValueError, "fewer axes", lambda: npx.from_local(np.array(2.0), mesh("data")))
+    assert npx.gather(npx.from_local(np.full((1, 2), rank), mesh("data"))).tolist() == [[0, 0], [1, 1]]
+    ragged = data.SimpleDataset([onp.arange(n) for n in (1, 5, 2, 2)])
+    padded = data.DataLoader(ragged, 2, device=mesh("data"), batchify_fn=data.batchify.Pad())
+    fails(RuntimeError, "pad to a fixed length", lambda: list(padded))
+    orders = [0, 1, 2, 3], [0, 2, 1, 3]
+    mixed = data.DataLoader(np.arange(4), 2, sampler=orders[rank], device=mesh("data"))
+    fails(RuntimeError, "in the same order", lambda: list(mixed))
+    twos = data.DataLoader(np.arange(8), batch_sampler=[[5, 1], [2, 7]], device=mesh("data"))
+    assert [npx.gather(x).tolist() for x in twos] == [[5, 1], [2, 7]]
+    npx.distributed.barrier("end")
+    print(f"all of {rank}\\n", end="", flush=True)
+    """
+    said = launched(2, script(body), tmp_path)
+    assert "all of 0" in said and "all of 1" in said
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows keeps the number of a parent that is gone")
 def test_processes_end_after_their_launcher_has_died(tmp_path):
     path = tmp_path / "loops.py"

@@ -1,5 +1,6 @@
 """Checkpoints: whole or not there, restored to the bit, on the same devices or others."""
 
+import json
 import os
 import random
 import signal
@@ -144,6 +145,28 @@ for number in range(begin + 1, 1000):
     checkpoint.wait()
     print("saved", number, flush=True)
 """
+
+
+ELSEWHERE = """
+net, trainer, step = make("KIND")
+checkpoint = gluon.Checkpoint(FOLDER, net, trainer)
+if "KIND" == "fsdp":
+    losses(step, net, 0, 1)
+    checkpoint.save(1)
+    checkpoint.close()
+else:
+    assert checkpoint.restore() == (1, None)
+print(losses(step, net, 1, 3))
+"""
+
+
+def test_states_are_restored_where_there_are_fewer_devices(tmp_path):
+    code = ELSEWHERE.replace("FOLDER", repr(str(tmp_path / "steps")))
+    wanted, found = [
+        json.loads(run_on_devices(devices, TRAINING, code.replace("KIND", kind)))
+        for devices, kind in ((4, "fsdp"), (1, "one"))
+    ]
+    assert onp.abs(onp.subtract(found, wanted)).max() <= 1e-6
 
 
 @pytest.mark.parametrize("program", [RESTORED, REFUSED, POSITION], ids=["other", "no", "loader"])

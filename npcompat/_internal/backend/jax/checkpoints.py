@@ -98,9 +98,9 @@ class Store:
     def load(self, step: int, like: Mapping[str, Any], notes: Mapping[str, Any]) -> dict[str, Any]:
         """Arrays of a checkpoint, laid out as these are; their sums are those of its notes."""
         targets = {
-            name: jax.ShapeDtypeStruct(
-                a.shape, a.dtype, sharding=a.sharding if type(a) is Array else None
-            )
+            name: jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=a.sharding)
+            if type(a) is Array
+            else onp.asarray(a)  # read by NumPy: without a place orbax takes that of the file
             for name, a in like.items()
         }
         with jax.enable_x64(True):

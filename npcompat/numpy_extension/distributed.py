@@ -3,6 +3,7 @@
 Each runs the same script; `initialize` is its first line. Alone, nothing changes.
 """
 
+import multiprocessing
 import re
 import secrets
 
@@ -29,7 +30,8 @@ def initialize(
 
     Who they are is said by `python -m npcompat.launch`, by the environment of SLURM, Kubernetes and
     others that `jax.distributed` knows, or by the arguments; where nothing says it, the process is
-    alone. The default random stream begins alike in all.
+    alone. The default random stream begins alike in all. It does nothing in workers, such as those of
+    a `DataLoader`, which run the first lines of a script again.
 
     Parameters
     ----------
@@ -66,6 +68,8 @@ def initialize(
         if not number("initialize", name, seconds) > 0:
             raise ValueError(f"initialize: {name}: expected positive seconds, got {seconds}")
     count("initialize", "heartbeat", heartbeat)
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        return  # a worker that imports the script, with the environment of its parent
     if address is None:
         address, processes, rank = _from_environment(processes, rank)
     else:

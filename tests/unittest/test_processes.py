@@ -313,6 +313,19 @@ def test_processes_that_make_different_parts_are_told_so(tmp_path):
     assert "all of 0" in said and "all of 1" in said
 
 
+def test_workers_of_a_loader_do_not_join_the_processes(tmp_path):
+    body = """
+    if __name__ == "__main__":
+        rank, mesh = npx.distributed.rank(), npx.Mesh(data=-1)
+        loader = gluon.data.DataLoader(np.arange(4), 2, num_workers=2, device=mesh("data"))
+        assert [npx.gather(x).tolist() for x in loader] == [[0, 1], [2, 3]]
+        npx.distributed.barrier("end")
+        print(f"all of {rank}\\n", end="", flush=True)
+    """
+    said = launched(2, script(body), tmp_path)
+    assert "all of 0" in said and "all of 1" in said
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows keeps the number of a parent that is gone")
 def test_processes_end_after_their_launcher_has_died(tmp_path):
     path = tmp_path / "loops.py"

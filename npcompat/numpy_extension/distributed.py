@@ -3,9 +3,12 @@
 Each runs the same script; `initialize` is its first line. Alone, nothing changes.
 """
 
+import io
 import multiprocessing
+import os
 import re
 import secrets
+import sys
 
 import numpy as onp
 
@@ -74,10 +77,18 @@ def initialize(
         address, processes, rank = _from_environment(processes, rank)
     else:
         _check_address(address, processes, rank)
+    if joined.is_launched_by(os.getppid()):
+        _write_whole_lines(sys.stdout)
     if joined.join(address, processes, rank, timeout, heartbeat):
         Watcher(patience).start()
         seed = joined.broadcast(onp.array(secrets.randbits(31)))
         stream.default.seed(int(seed))
+
+
+def _write_whole_lines(stream: object) -> None:
+    """Let `print(a, b)` write its line at once, so that those of processes do not mix."""
+    if isinstance(stream, io.TextIOWrapper) and not stream.closed:
+        stream.reconfigure(line_buffering=True, write_through=False)
 
 
 def _from_environment(

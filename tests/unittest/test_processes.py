@@ -415,12 +415,18 @@ def test_arguments_that_contradict_the_launcher_are_refused(monkeypatch):
         npx.distributed.initialize(rank=0)
 
 
-def test_initialize_twice_says_so(tmp_path):
+def test_initialize_twice_says_so_and_lines_are_written_whole(tmp_path):
     body = """
+    rank = npx.distributed.rank()
+    for i in range(3000):
+        print(rank, i, "x" * 40)
     try:
         npx.distributed.initialize()
     except RuntimeError as error:
         print(error)
     npx.distributed.barrier("end")
     """
-    assert "was called already" in launched(2, script(body), tmp_path)
+    said = launched(2, script(body), tmp_path)
+    assert "was called already" in said
+    whole = re.findall(r"^[01] \d+ x{40}$", said, re.MULTILINE)
+    assert len(whole) == 6000

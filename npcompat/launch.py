@@ -45,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 "NPCOMPAT_COORDINATOR": address,
                 "NPCOMPAT_PROCESSES": str(options.n),
                 "NPCOMPAT_RANK": str(rank),
+                "NPCOMPAT_LAUNCHER": str(os.getpid()),
             }
             read = None if rank == 0 else subprocess.DEVNULL
             running.append(subprocess.Popen(command, env={**os.environ, **of}, stdin=read))

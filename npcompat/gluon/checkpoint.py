@@ -13,7 +13,9 @@ from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.dispatch import handles, writes
 from npcompat._internal.random import stream
-from npcompat._internal.support.errors import ParameterFileError
+from npcompat._internal.support.argument_errors import count
+from npcompat._internal.support.errors import ParameterFileError, TracedValueError
+from npcompat.gluon._block import Block
 from npcompat.gluon._parameter import once
 from npcompat.gluon.trainer import Trainer, _arrays
 
@@ -57,10 +59,9 @@ class Checkpoint:
         keep: int | None = 3,
         loader: Any = None,
     ) -> None:
-        if keep is not None and keep < 1:
-            raise ValueError(f"Checkpoint: keep: expected a positive number or None, got {keep}")
+        _check_types(net, trainer, loader)
         self._net, self._trainer, self._loader = net, trainer, loader
-        self._store = Store(folder, keep)
+        self._store = Store(folder, None if keep is None else count("Checkpoint", "keep", keep))
 
     def __enter__(self) -> "Checkpoint":
         return self
@@ -69,7 +70,7 @@ class Checkpoint:
         self.close()
 
     def steps(self) -> list[int]:
-        """Return the numbers of the steps that are there, in order."""
+        """Return the numbers of the steps that are written, in order."""
         return self._store.steps()
 
     def save(self, step: int, data: Any = None) -> None:
@@ -84,23 +85,28 @@ class Checkpoint:
         data : optional
             What else is to be kept; anything that JSON can hold.
         """
+        _check_mode("save")
+        step = count("Checkpoint.save", "step", step, least=0)
         try:
             json.dumps(data)
         except TypeError as error:
             raise TypeError(f"Checkpoint.save: data: JSON can't hold it: {error}") from error
-        before = self._store.steps()
+        before = self._store.begun()
         if before and step <= before[-1]:
             raise ValueError(
                 f"Checkpoint.save: step {step} is not greater than {before[-1]}, which is there "
                 "already; restore() says where to go on"
             )
         arrays = {name: handles.read(a).payload for name, a in self._named().items()}
+        if not arrays:
+            raise ValueError(f"Checkpoint.save: {type(self._net).__name__} has no parameters")
         self._store.save(step, arrays, {**self._notes(), "data": data})
 
     def restore(self, step: int | None = None) -> tuple[int, Any] | None:
         """Restore a state onto the devices where parameters lie now.
 
-        Nothing is changed unless everything fits. All processes must call it.
+        It waits for what `save` has begun. Nothing is changed unless everything fits. All processes
+        must call it.
 
         Parameters
         ----------
@@ -115,16 +121,18 @@ class Checkpoint:
         Raises
         ------
         ParameterFileError
-            If names, shapes or dtypes differ: they are listed.
+            If names, shapes, dtypes or the kind of optimizer differ: they are listed.
         DataFileError
             If it is damaged.
         """
+        _check_mode("restore")
+        self._store.wait()
         there = self._store.steps()
         if step is None:
             if not there:
                 return None
             step = there[-1]
-        elif step not in there:
+        elif (step := count("Checkpoint.restore", "step", step, least=0)) not in there:
             raise FileNotFoundError(
                 f"{self._store.folder}: there is no step {step}; there are {there or 'none'}"
             )
@@ -134,7 +142,8 @@ class Checkpoint:
         self._check(step, types, here)
         notes = self._store.notes(step)
         self._check_notes(step, notes)
-        found = self._store.load(step, {n: handles.read(a).payload for n, a in here.items()})
+        like = {n: handles.read(a).payload for n, a in here.items()}
+        found = self._store.load(step, like, notes)
         with modes.changed(recording=False):
             for name, array in here.items():
                 writes.write(array, Value(found[name]))
@@ -176,6 +185,7 @@ class Checkpoint:
         found: dict[str, Any] = {"random": list(stream.default.position())}
         if self._trainer is not None:
             optimizer = self._trainer._optimizer
+            found["optimizer"] = type(optimizer).__name__
             found["learning_rate"] = float(optimizer._lr)
             found["counts"] = [
                 onp.broadcast_to(group.counts.asnumpy(), (len(group.indices),)).tolist()
@@ -219,8 +229,11 @@ class Checkpoint:
         if self._trainer is not None:
             here = [len(group.indices) for group in self._trainer._optimizer._groups]
             there = [len(counts) for counts in notes.get("counts", ())]
+            kind = type(self._trainer._optimizer).__name__
             if "counts" not in notes:
                 differences.append("trainer: it was saved without one")
+            elif notes.get("optimizer", kind) != kind:
+                differences.append(f"optimizer: it is {notes['optimizer']} there, {kind} here")
             elif here != there:
                 differences.append(
                     f"trainer: its groups of parameters have {there} members there, {here} here"
@@ -235,6 +248,26 @@ class Checkpoint:
             raise ParameterFileError(
                 f"step {step} of {self._store.folder} does not fit; nothing was loaded:\n  {listed}"
             )
+
+
+def _check_types(net: Any, trainer: Any, loader: Any) -> None:
+    if not isinstance(net, Block):
+        raise TypeError(f"Checkpoint: net: expected a Block, got {type(net).__name__}")
+    if not isinstance(trainer, Trainer | None):
+        raise TypeError(f"Checkpoint: trainer: expected a Trainer, got {type(trainer).__name__}")
+    if loader is not None and not hasattr(loader, "load_state_dict"):
+        raise TypeError(
+            "Checkpoint: loader: expected a DataLoader, or another with state_dict and "
+            f"load_state_dict, got {type(loader).__name__}"
+        )
+
+
+def _check_mode(name: str) -> None:
+    if modes.current().trace is not None:
+        raise TracedValueError(
+            f"Checkpoint.{name} in a compiled function: files are read and written once, while it "
+            "is compiled; call it outside"
+        )
 
 
 __all__ = ["Checkpoint"]

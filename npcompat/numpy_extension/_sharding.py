@@ -8,7 +8,7 @@ from npcompat._internal.backend.jax import processes
 from npcompat._internal.backend.jax import sharding as layouts
 from npcompat._internal.backend.jax.namespace import is_tracer
 from npcompat._internal.core.handle import Value
-from npcompat._internal.dispatch import handles
+from npcompat._internal.dispatch import handles, pending_errors
 from npcompat._internal.dispatch.devices import device_of, moved
 from npcompat._internal.dispatch.meshes import Mesh, Part, Sharding
 from npcompat._internal.dispatch.placement import constant
@@ -110,12 +110,34 @@ def from_local(rows: ArrayLike, sharding: Sharding) -> ndarray:
             "from_local: sharding: expected a layout such as mesh('data'), got "
             f"{type(sharding).__name__}"
         )
-    array = asarray(rows)
-    if processes.count() == 1:
-        made: ndarray = moved(array, sharding)
-        return made
-    made = handles.wrap(Value(_from_rows(handles.to_host(array), sharding)))
+    made = joined(asarray(rows), sharding)
+    check_alike("from_local", f"an array of shape {made.shape} and {made.dtype}", sharding)
     return made
+
+
+def joined(rows: ndarray, sharding: Sharding) -> ndarray:
+    """Make one array of the parts of the processes, which are not compared."""
+    sharding.check_axes(rows.shape, "an array")
+    if processes.count() == 1:
+        made: ndarray = moved(rows, sharding)
+        return made
+    made = handles.wrap(Value(_from_rows(handles.to_host(rows), sharding)))
+    return made
+
+
+def check_alike(owner: str, what: str, place: Sharding) -> None:
+    """Raise RuntimeError, at the next read at the latest, if processes have made different things:
+    XLA would exchange pieces of different lengths, and end them or give each other results.
+    """
+    if processes.count() == 1:
+        return
+    message = (
+        f"{owner}: the processes differ: process {processes.rank()} has made {what}. Their parts must "
+        "have equal shapes, so pad to a fixed length, and come in the same order"
+    )
+    pending_errors.expect(processes.differ(what, place.resolve()), [(RuntimeError, message)])
+    if place.device_type == "cpu":
+        pending_errors.raise_pending()
 
 
 def _from_rows(rows: onp.ndarray[Any, Any], place: Sharding) -> Any:

@@ -3,14 +3,19 @@
 Each runs the same script; `initialize` is its first line. Alone, nothing changes.
 """
 
+import io
+import multiprocessing
+import os
 import re
 import secrets
+import sys
 
 import numpy as onp
 
 from npcompat._internal.backend.jax import processes as joined
 from npcompat._internal.observe.waiting import Watcher
 from npcompat._internal.random import stream
+from npcompat._internal.support.argument_errors import count, number
 
 _HOST_AND_PORT = re.compile(r".+:\d+")
 
@@ -28,7 +33,8 @@ def initialize(
 
     Who they are is said by `python -m npcompat.launch`, by the environment of SLURM, Kubernetes and
     others that `jax.distributed` knows, or by the arguments; where nothing says it, the process is
-    alone. The default random stream begins alike in all.
+    alone. The default random stream begins alike in all. It does nothing in workers, such as those of
+    a `DataLoader`, which run the first lines of a script again.
 
     Parameters
     ----------
@@ -61,16 +67,28 @@ def initialize(
     >>> npx.distributed.process_count()
     1
     """
-    if not patience > 0:
-        raise ValueError(f"initialize: patience: expected positive seconds, got {patience}")
+    for name, seconds in (("patience", patience), ("timeout", timeout), ("heartbeat", heartbeat)):
+        if not number("initialize", name, seconds) > 0:
+            raise ValueError(f"initialize: {name}: expected positive seconds, got {seconds}")
+    count("initialize", "heartbeat", heartbeat)
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        return  # a worker that imports the script, with the environment of its parent
     if address is None:
         address, processes, rank = _from_environment(processes, rank)
     else:
         _check_address(address, processes, rank)
+    if joined.is_launched_by(os.getppid()):
+        _write_whole_lines(sys.stdout)
     if joined.join(address, processes, rank, timeout, heartbeat):
         Watcher(patience).start()
         seed = joined.broadcast(onp.array(secrets.randbits(31)))
         stream.default.seed(int(seed))
+
+
+def _write_whole_lines(stream: object) -> None:
+    """Let `print(a, b)` write its line at once, so that those of processes do not mix."""
+    if isinstance(stream, io.TextIOWrapper) and not stream.closed:
+        stream.reconfigure(line_buffering=True, write_through=False)
 
 
 def _from_environment(

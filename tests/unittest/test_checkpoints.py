@@ -1,5 +1,6 @@
 """Checkpoints: whole or not there, restored to the bit, on the same devices or others."""
 
+import json
 import os
 import random
 import signal
@@ -10,9 +11,10 @@ import time
 
 import numpy as onp
 import pytest
+from internals import checkpoints
 from several_devices import IMPORTS, environment, launched, run_on_devices
 
-from npcompat import autograd, errors, gluon, np
+from npcompat import autograd, errors, gluon, np, npx
 
 pytest.importorskip("orbax.checkpoint")
 
@@ -145,6 +147,28 @@ for number in range(begin + 1, 1000):
 """
 
 
+ELSEWHERE = """
+net, trainer, step = make("KIND")
+checkpoint = gluon.Checkpoint(FOLDER, net, trainer)
+if "KIND" == "fsdp":
+    losses(step, net, 0, 1)
+    checkpoint.save(1)
+    checkpoint.close()
+else:
+    assert checkpoint.restore() == (1, None)
+print(losses(step, net, 1, 3))
+"""
+
+
+def test_states_are_restored_where_there_are_fewer_devices(tmp_path):
+    code = ELSEWHERE.replace("FOLDER", repr(str(tmp_path / "steps")))
+    wanted, found = [
+        json.loads(run_on_devices(devices, TRAINING, code.replace("KIND", kind)))
+        for devices, kind in ((4, "fsdp"), (1, "one"))
+    ]
+    assert onp.abs(onp.subtract(found, wanted)).max() <= 1e-6
+
+
 @pytest.mark.parametrize("program", [RESTORED, REFUSED, POSITION], ids=["other", "no", "loader"])
 def test_states_are_restored_whole_or_not_at_all(tmp_path, program):
     devices = 4 if program is RESTORED else 1
@@ -209,6 +233,146 @@ def test_what_was_saved_without_a_trainer_or_a_loader_is_refused(tmp_path):
     ):
         checkpoint.restore()
     assert (other.weight.data().asnumpy() == before).all()
+
+
+def saved(folder):
+    """Save one step, and return the network and its trainer, which have gone on."""
+    net, trainer = trained(0.5)
+    with gluon.Checkpoint(folder, net, trainer) as checkpoint:
+        checkpoint.save(1)
+    net.weight.data()[...] = 7
+    return net, trainer
+
+
+def flipped(content, place):
+    changed = bytearray(content)
+    changed[place] ^= 1
+    return bytes(changed)
+
+
+DAMAGED = """
+import pathlib, shutil
+from npcompat import errors
+whole, copy = pathlib.Path(FOLDER), pathlib.Path(FOLDER + " copy")
+net, trainer, step = make("one")
+with gluon.Checkpoint(whole, net, trainer) as checkpoint:
+    checkpoint.save(1)
+weight = net[0].weight.data()
+def flip(content):
+    changed = bytearray(content)
+    changed[len(content) // 2] ^= 1
+    return bytes(changed)
+def said(path, content):
+    shutil.copytree(whole, copy)
+    place = copy / path.relative_to(whole)
+    place.unlink() if content is None else place.write_bytes(content)
+    weight[...] = 7
+    with gluon.Checkpoint(copy, net, trainer) as checkpoint:
+        try:
+            found = checkpoint.restore()
+        except errors.DataFileError as error:
+            found = str(error)
+            assert str(copy / "1") in found and (weight == 7).all()
+        else:
+            assert found == (1, None) and (weight != 7).all()
+    shutil.rmtree(copy)
+    return found
+files = [p for p in whole.rglob("*") if p.is_file()]
+found = []
+for damaged in (flip, lambda c: c[: len(c) // 2], lambda c: b"", lambda c: None):
+    found += [said(path, damaged(path.read_bytes())) for path in files]
+assert len([f for f in found if type(f) is str]) >= 16, found
+assert any("0.weight" in f and "not what was written" in f for f in found if type(f) is str), found
+notes = whole / "1" / "notes" / "metadata"
+assert "its notes are not what was written" in said(notes, notes.read_bytes().replace(b"Adam", b"Abam"))
+"""
+
+
+def test_damage_of_any_file_is_named_or_without_effect(tmp_path):
+    run_on_devices(1, TRAINING, DAMAGED.replace("FOLDER", repr(str(tmp_path / "steps"))))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bool", "int8", "complex64"])
+def test_sums_of_arrays_see_each_bit_and_each_place(dtype):
+    values = (onp.arange(15).reshape(3, 5) % 4).astype(dtype)
+    sums = [checkpoints._checksum(values), checkpoints._checksum(values[::-1])]
+    content = values.tobytes()
+    for place in range(0, len(content), 3):
+        other = onp.frombuffer(flipped(content, place), dtype).reshape(3, 5)
+        sums.append(checkpoints._checksum(other))
+    assert len(set(sums)) == len(sums)
+
+
+def test_another_kind_of_optimizer_is_refused(tmp_path):
+    net, trainer = saved(tmp_path)
+    other = gluon.Trainer(net.collect_params(), "signum")
+    with (
+        gluon.Checkpoint(tmp_path, net, other) as checkpoint,
+        pytest.raises(errors.ParameterFileError, match="optimizer: it is SGD there, Signum here"),
+    ):
+        checkpoint.restore()
+
+
+def test_restore_waits_for_what_is_being_saved(tmp_path):
+    net, trainer = trained(0.0)
+    with gluon.Checkpoint(tmp_path, net, trainer) as checkpoint:
+        for step in (np.int32(4), 5):
+            checkpoint.save(step)
+            assert set(checkpoint.steps()) <= {4, 5}
+            assert checkpoint.restore() == (step, None)
+    assert (tmp_path / "4").is_dir()
+
+
+def test_wrong_arguments_are_refused_before_anything_is_written(tmp_path):
+    net, trainer = trained(0.0)
+    (tmp_path / "file").write_text("")
+    for arguments, kind, said in [
+        ((3,), TypeError, "net: expected a Block, got int"),
+        ((net, "adam"), TypeError, "trainer: expected a Trainer, got str"),
+        ((net, trainer, 2.5), TypeError, "keep: expected an integer"),
+        ((net, trainer, 0), ValueError, "keep must be at least 1"),
+        ((net, trainer, 3, [1]), TypeError, "loader: expected a DataLoader.* got list"),
+    ]:
+        with pytest.raises(kind, match=said):
+            gluon.Checkpoint(tmp_path / "steps", *arguments)
+    with pytest.raises(NotADirectoryError, match="needs a folder"):
+        gluon.Checkpoint(tmp_path / "file", net)
+    with gluon.Checkpoint(tmp_path / "steps", net, trainer) as checkpoint:
+        for step, kind in ((2.5, TypeError), ("1", TypeError), (-1, ValueError)):
+            with pytest.raises(kind, match="step"):
+                checkpoint.save(step)
+            with pytest.raises(kind, match="step"):
+                checkpoint.restore(step)
+        for call in (lambda: checkpoint.save(1), checkpoint.restore):
+            with pytest.raises(TypeError, match="in a compiled function"):
+                npx.jit(call)()
+        assert checkpoint.steps() == []
+    with pytest.raises(ValueError, match="was closed"):
+        checkpoint.save(1)
+    with (
+        gluon.Checkpoint(tmp_path / "steps", gluon.nn.Sequential()) as checkpoint,
+        pytest.raises(ValueError, match="Sequential has no parameters"),
+    ):
+        checkpoint.save(1)
+
+
+FAILING = """
+import shutil
+net = gluon.nn.Dense(1, in_units=1)
+net.initialize()
+checkpoint = gluon.Checkpoint(FOLDER, net)
+shutil.rmtree(FOLDER)
+open(FOLDER, "w").close()
+checkpoint.save(1)
+"""
+
+
+def test_a_process_ends_after_a_save_that_failed(tmp_path):
+    code = IMPORTS + FAILING.replace("FOLDER", repr(str(tmp_path / "steps")))
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert found.returncode == 1 and "NotADirectoryError" in found.stderr
 
 
 def test_a_process_that_is_killed_while_saving_leaves_the_last_step_whole(tmp_path):

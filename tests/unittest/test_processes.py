@@ -11,7 +11,7 @@ import time
 import numpy as onp
 import pytest
 from mesh_programs import ARRAYS
-from several_devices import launched, run_on_devices
+from several_devices import environment, launched, run_on_devices
 
 from npcompat import npx
 
@@ -283,6 +283,68 @@ def test_batches_of_grain_become_arrays_that_lie_on_all_processes(tmp_path):
     assert "all of 0" in said and "all of 1" in said
 
 
+def test_processes_that_make_different_parts_are_told_so(tmp_path):
+    body = """
+    rank, mesh, data = npx.distributed.rank(), npx.Mesh(data=-1), gluon.data
+    def fails(kind, said, f):
+        try:
+            f()
+        except kind as error:
+            assert said in str(error), error
+        else:
+            raise AssertionError("no error")
+    shapes, kinds = [(2, 3), (2, 4)], ["float32", "int32"]
+    for rows in (np.ones(shapes[rank]), np.ones((2 + 2 * rank, 3)), np.ones(2).astype(kinds[rank])):
+        fails(RuntimeError, f"process {rank} has made", lambda: npx.from_local(rows, mesh("data")))
+    fails(ValueError, "fewer axes", lambda: npx.from_local(np.array(2.0), mesh("data")))
+    assert npx.gather(npx.from_local(np.full((1, 2), rank), mesh("data"))).tolist() == [[0, 0], [1, 1]]
+    ragged = data.SimpleDataset([onp.arange(n) for n in (1, 5, 2, 2)])
+    padded = data.DataLoader(ragged, 2, device=mesh("data"), batchify_fn=data.batchify.Pad())
+    fails(RuntimeError, "pad to a fixed length", lambda: list(padded))
+    orders = [0, 1, 2, 3], [0, 2, 1, 3]
+    mixed = data.DataLoader(np.arange(4), 2, sampler=orders[rank], device=mesh("data"))
+    fails(RuntimeError, "in the same order", lambda: list(mixed))
+    twos = data.DataLoader(np.arange(8), batch_sampler=[[5, 1], [2, 7]], device=mesh("data"))
+    assert [npx.gather(x).tolist() for x in twos] == [[5, 1], [2, 7]]
+    npx.distributed.barrier("end")
+    print(f"all of {rank}\\n", end="", flush=True)
+    """
+    said = launched(2, script(body), tmp_path)
+    assert "all of 0" in said and "all of 1" in said
+
+
+def test_workers_of_a_loader_do_not_join_the_processes(tmp_path):
+    body = """
+    if __name__ == "__main__":
+        rank, mesh = npx.distributed.rank(), npx.Mesh(data=-1)
+        loader = gluon.data.DataLoader(np.arange(4), 2, num_workers=2, device=mesh("data"))
+        assert [npx.gather(x).tolist() for x in loader] == [[0, 1], [2, 3]]
+        npx.distributed.barrier("end")
+        print(f"all of {rank}\\n", end="", flush=True)
+    """
+    said = launched(2, script(body), tmp_path)
+    assert "all of 0" in said and "all of 1" in said
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps the number of a parent that is gone")
+def test_processes_end_after_their_launcher_has_died(tmp_path):
+    path = tmp_path / "loops.py"
+    path.write_text(
+        FIRST.replace("PATIENCE", "60")
+        + "import os\nprint(f'at {os.getpid()}\\n', end='', flush=True)\nwhile True:\n    pass\n"
+    )
+    command = [sys.executable, "-m", "npcompat.launch", "-n", "2", str(path)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment(1)
+    ) as launcher:
+        begun = 0
+        while begun < 2:
+            begun += launcher.stdout.readline().startswith("at ")
+        launcher.kill()
+        said = launcher.stdout.read()  # until both have closed it
+    assert "its launcher has died. It ends with code 75." in said
+
+
 def test_the_launcher_says_what_it_expects(tmp_path):
     said = launched(1, "import sys; print(sys.argv[1:], npx)", tmp_path, code_of_exit=1)
     assert "NameError" in said and "process 0 of 1 ended with code 1" in said
@@ -331,6 +393,11 @@ def test_a_launcher_that_is_asked_to_end_leaves_no_process_behind(tmp_path):
         ({"address": "127.0.0.1:1", "processes": 0, "rank": 0}, "processes: expected"),
         ({"address": "127.0.0.1:1", "processes": 2, "rank": 2}, "rank: expected"),
         ({"address": "127.0.0.1:1", "processes": 2, "rank": -1}, "rank: expected"),
+        ({"patience": "a"}, "patience: expected a number, got 'a'"),
+        ({"patience": float("nan")}, "patience: expected positive seconds"),
+        ({"timeout": -1}, "timeout: expected positive seconds, got -1"),
+        ({"heartbeat": 0}, "heartbeat: expected positive seconds, got 0"),
+        ({"heartbeat": 2.5}, "heartbeat: expected an integer"),
     ],
 )
 def test_arguments_of_initialize_are_checked(arguments, said):
@@ -348,12 +415,18 @@ def test_arguments_that_contradict_the_launcher_are_refused(monkeypatch):
         npx.distributed.initialize(rank=0)
 
 
-def test_initialize_twice_says_so(tmp_path):
+def test_initialize_twice_says_so_and_lines_are_written_whole(tmp_path):
     body = """
+    rank = npx.distributed.rank()
+    for i in range(3000):
+        print(rank, i, "x" * 40)
     try:
         npx.distributed.initialize()
     except RuntimeError as error:
         print(error)
     npx.distributed.barrier("end")
     """
-    assert "was called already" in launched(2, script(body), tmp_path)
+    said = launched(2, script(body), tmp_path)
+    assert "was called already" in said
+    whole = re.findall(r"^[01] \d+ x{40}$", said, re.MULTILINE)
+    assert len(whole) == 6000

@@ -153,10 +153,7 @@ class Sharding:
 
     def check(self, shape: Sequence[int], what: str) -> None:
         """Raise ValueError if arrays of a shape can't be cut so."""
-        if len(self.spec) > len(shape):
-            raise ValueError(
-                f"{what} of shape {tuple(shape)} has fewer axes than the layout {self!r}"
-            )
+        self.check_axes(shape, what)
         for axis, (length, part) in enumerate(zip(shape, self.spec, strict=False)):
             if not sharding.divides(self.mesh.jax, part, length):
                 pieces = math.prod([self.mesh.axes[name] for name in sharding.names_of(part)])
@@ -164,6 +161,13 @@ class Sharding:
                     f"{what} of shape {tuple(shape)} can't be cut evenly by {self!r}: axis {axis} "
                     f"has {length} elements for {pieces} pieces; pad it, or leave it whole (None)"
                 )
+
+    def check_axes(self, shape: Sequence[int], what: str) -> None:
+        """Raise ValueError if arrays of a shape have fewer axes."""
+        if len(self.spec) > len(shape):
+            raise ValueError(
+                f"{what} of shape {tuple(shape)} has fewer axes than the layout {self!r}"
+            )
 
     def fits(self, shape: Sequence[int]) -> bool:
         """Return True if arrays of a shape can be cut so."""

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from types import FrameType
+from typing import NoReturn
 
 from npcompat._internal.backend.jax import processes, sharding
 from npcompat._internal.support.errors import is_user_code
@@ -29,6 +30,7 @@ class Watcher(threading.Thread):
         self._main = threading.main_thread().ident
         self._board = processes.Board()
         self._rank, self._count = processes.rank(), processes.count()
+        self._launcher = os.getppid() if processes.is_launched_by(os.getppid()) else None
         self._writing = threading.Lock()
         self._leaves = False
 
@@ -51,6 +53,8 @@ class Watcher(threading.Thread):
         since = time.monotonic()
         while True:
             time.sleep(min(1.0, self.patience / 8))
+            if self._launcher not in (None, os.getppid()):
+                self._quit(f"npcompat: process {self._rank}: its launcher has died.")
             frames = _stack(self._main)
             now = sharding.progress[0], [(id(f), f.f_lasti) for f in frames]
             if now != seen:
@@ -72,14 +76,17 @@ class Watcher(threading.Thread):
             for i in range(self._count)
             if i != self._rank
         ]
-        print(
+        self._quit(
             f"npcompat: process {self._rank} of {self._count} has waited for the others for "
             f"{self.patience:g} s, {here}; {'; '.join(others)}. Do all processes run the same "
-            f"steps, and have as many batches? It ends with code {LOST}.",
-            file=sys.stderr,
-            flush=True,
+            "steps, and have as many batches?"
         )
-        os._exit(LOST)
+
+    def _quit(self, why: str) -> NoReturn:
+        try:
+            print(f"{why} It ends with code {LOST}.", file=sys.stderr, flush=True)
+        finally:  # nobody may read it any more
+            os._exit(LOST)
 
 
 def _stack(thread: int | None) -> list[FrameType]:

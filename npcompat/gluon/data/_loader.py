@@ -11,6 +11,7 @@ import pickle
 import random as python_random
 import signal
 import weakref
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -34,7 +35,7 @@ from npcompat.gluon.data._dataset import ArrayDataset
 from npcompat.gluon.data._sampler import BatchSampler, RandomSampler, SequentialSampler
 from npcompat.gluon.data.batchify import default_batchify_fn
 from npcompat.numpy._creation import array, asarray
-from npcompat.numpy_extension._sharding import from_local
+from npcompat.numpy_extension._sharding import check_alike, joined
 
 # --- in worker processes --------------------------------------------------------------------------
 
@@ -215,21 +216,38 @@ class DataLoader:
             for self._given in range(1, resumed["batches"] + 1):
                 next(batches, None)
             stream.default.begin(*now)
+        orders: deque[int] = deque()
         if self._place is not None:
-            batches = self._rows_here(batches, self._place)
+            batches = self._rows_here(batches, self._place, orders)
         made: Iterator[Any]
         if self._workers == 0:
             made = (self._batch(indices, number % 2**64) for number, indices in batches)
         else:
             made = self._ahead_of(batches)
-        return self._counted(made)
+        return self._counted(made, orders)
 
-    def _counted(self, batches: Iterator[Any]) -> Iterator[Any]:
+    def _counted(self, batches: Iterator[Any], orders: "deque[int]") -> Iterator[Any]:
         """Yield batches, in their place, and count them."""
         for batch in batches:
             self._given += 1
-            yield batch if self._place is None else mapped(self._placed, batch)
+            yield batch if self._place is None else self._in_place(batch, orders)
         self._given = 0
+
+    def _in_place(self, batch: Any, orders: "deque[int]") -> Any:
+        """Put the arrays of a batch in their place, and compare processes."""
+        types: list[str] = []
+
+        def placed(leaf: Any) -> Any:
+            found = self._placed(leaf)
+            if found is not leaf:
+                types.append(f"{found.shape} {found.dtype}")
+            return found
+
+        made = mapped(placed, batch)
+        if isinstance(self._place, Sharding):
+            what = f"a batch of {', '.join(types)}, from samples whose numbers have the sum "
+            check_alike("DataLoader", f"{what}{orders.popleft()}", self._place)
+        return made
 
     def state_dict(self) -> dict[str, int]:
         """Return the position in the epoch, from which a loader alike can go on.
@@ -258,9 +276,12 @@ class DataLoader:
             )
 
     def _rows_here(
-        self, batches: Iterator[tuple[int, Sequence[int]]], place: Place
+        self,
+        batches: Iterator[tuple[int, Sequence[int]]],
+        place: Place,
+        orders: "deque[int]",
     ) -> Iterator[tuple[int, Sequence[int]]]:
-        """Yield of each batch the samples that this process makes."""
+        """Yield of each batch the samples that this process makes; note a sum of all of them."""
         rank = processes.rank()
         for number, indices in batches:
             whole = list(indices)
@@ -279,6 +300,7 @@ class DataLoader:
                     "use another batch_size, or last_batch='discard'"
                 )
             parts = rows.resolve().addressable_devices_indices_map((len(whole),)).values()
+            orders.append(zlib.crc32(repr([str(i) for i in whole]).encode()))
             spans = sorted({part[0].indices(len(whole))[:2] for part in parts})
             yield number + rank * _APART, [i for b, e in spans for i in whole[b:e]]
 
@@ -288,7 +310,7 @@ class DataLoader:
             return leaf
         if isinstance(self._place, Sharding):
             array = asarray(leaf)
-            return from_local(array, self._place.mesh(*self._place.spec[: array.ndim]))
+            return joined(array, self._place.mesh(*self._place.spec[: array.ndim]))
         return asarray(leaf).to_device(self._place)
 
     def _batch(self, indices: Sequence[int], seed: int) -> Any:

@@ -2,18 +2,21 @@
 not at all.
 """
 
+import json
 import logging
 import os
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as onp
 
 from npcompat._internal.backend.jax.namespace import Array
 from npcompat._internal.support.errors import DataFileError
 
-_ARRAYS, _NOTES = "arrays", "notes"
+_ARRAYS, _NOTES, _SUMS = "arrays", "notes", "sums"
 
 
 def _orbax() -> Any:
@@ -32,8 +35,14 @@ class Store:
 
     def __init__(self, folder: str | os.PathLike[str], keep: int | None) -> None:
         self._orbax, self.folder = _orbax(), os.path.abspath(os.fspath(folder))
+        if os.path.exists(self.folder) and not os.path.isdir(self.folder):
+            raise NotADirectoryError(f"{self.folder}: a checkpoint needs a folder; this is a file")
+        self._closed = False
+        # Folders are made while `save` runs: orbax's threads wait minutes for one that can't be
+        # made, and keep the process from ending.
+        apart = self._orbax.AsyncOptions(create_directories_asynchronously=False)
         options = self._orbax.CheckpointManagerOptions(
-            max_to_keep=keep, create=True, enable_async_checkpointing=True
+            max_to_keep=keep, create=True, enable_async_checkpointing=True, async_options=apart
         )
         self._manager = self._orbax.CheckpointManager(
             self.folder,
@@ -44,17 +53,24 @@ class Store:
             },
         )
 
+    def begun(self) -> list[int]:
+        """Numbers of the checkpoints that are whole or being written, in order."""
+        return sorted(self._manager.all_steps())
+
     def steps(self) -> list[int]:
         """Numbers of the checkpoints that are whole, in order."""
-        return sorted(self._manager.all_steps())
+        return [n for n in self.begun() if os.path.isdir(os.path.join(self.folder, str(n)))]
 
     def save(self, step: int, arrays: Mapping[str, Any], notes: Mapping[str, Any]) -> None:
         """Begin to write a checkpoint; values that change later do not reach it."""
+        if self._closed:
+            raise ValueError(f"the checkpoint of {self.folder} was closed: make another")
         with jax.enable_x64(True):
             kept = {name: _snapshot(array) for name, array in arrays.items()}
+            sums = {name: _checksum(array) for name, array in kept.items()}
             args = self._orbax.args.Composite(
                 arrays=self._orbax.args.StandardSave(kept),
-                notes=self._orbax.args.JsonSave(dict(notes)),
+                notes=self._orbax.args.JsonSave(_sealed({**notes, _SUMS: sums})),
             )
             self._manager.save(step, args=args, force=True)
 
@@ -73,25 +89,34 @@ class Store:
 
     def notes(self, step: int) -> dict[str, Any]:
         """Notes of a checkpoint."""
-        return dict(self._restored(step, notes=self._orbax.args.JsonRestore())[_NOTES])
+        found = self._restored(step, notes=self._orbax.args.JsonRestore())[_NOTES]
+        try:
+            return _unsealed(found)
+        except ValueError as error:
+            raise self._damaged(step, error) from error
 
-    def load(self, step: int, like: Mapping[str, Any]) -> dict[str, Any]:
-        """Arrays of a checkpoint, laid out as these are."""
+    def load(self, step: int, like: Mapping[str, Any], notes: Mapping[str, Any]) -> dict[str, Any]:
+        """Arrays of a checkpoint, laid out as these are; their sums are those of its notes."""
         targets = {
-            name: jax.ShapeDtypeStruct(
-                a.shape, a.dtype, sharding=a.sharding if type(a) is Array else None
-            )
+            name: jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=a.sharding)
+            if type(a) is Array
+            else onp.asarray(a)  # read by NumPy: without a place orbax takes that of the file
             for name, a in like.items()
         }
         with jax.enable_x64(True):
-            found = self._restored(step, arrays=self._orbax.args.StandardRestore(targets))
+            found = self._restored(step, arrays=self._orbax.args.StandardRestore(targets))[_ARRAYS]
+            sums = notes.get(_SUMS, {})  # steps of earlier versions have none
+            changed = [n for n, wanted in sums.items() if _checksum(found[n]) != wanted]
+        if changed:
+            raise self._damaged(step, ValueError(f"{', '.join(changed)}: not what was written"))
         return {
             name: onp.asarray(array) if type(like[name]) is onp.ndarray else array
-            for name, array in found[_ARRAYS].items()
+            for name, array in found.items()
         }
 
     def close(self) -> None:
         """Wait, and end the threads that write."""
+        self._closed = True
         self._manager.close()
 
     def _restored(self, step: int, **items: Any) -> Any:
@@ -105,6 +130,54 @@ class Store:
             f"checkpoint {os.path.join(self.folder, str(step))} can't be read, nothing was loaded; "
             f"it is damaged, or was written by something else: {type(error).__name__}: {error}"
         )
+
+
+def _sealed(notes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return notes with a sum, by which damage is seen: one changed digit is JSON, too."""
+    text = json.dumps(notes)
+    return {"text": text, "crc32": zlib.crc32(text.encode())}
+
+
+def _unsealed(found: Mapping[str, Any]) -> dict[str, Any]:
+    if "random" in found:  # written by an earlier version, without a sum
+        return dict(found)
+    text = str(found.get("text"))
+    if found.get("crc32") != zlib.crc32(text.encode()):
+        raise ValueError("its notes are not what was written")
+    return dict(json.loads(text))
+
+
+def _checksum(array: Any) -> int:
+    """Return the sum of hashes of an array's bits and their positions.
+
+    It is the same however the array is cut, and every changed bit changes it. The files' own sums
+    are of their tables only.
+    """
+    with jax.enable_x64(True):
+        return int(_hashed(array))
+
+
+@jax.jit
+def _hashed(array: Any) -> Any:
+    array = jnp.asarray(array)
+    if jnp.iscomplexobj(array):
+        return _hashed(array.real) + 3 * _hashed(array.imag)
+    words = _words(array)
+    place = jnp.zeros(words.shape, jnp.uint32)
+    for axis, length in enumerate(words.shape):
+        place = place * length + jax.lax.broadcasted_iota(jnp.uint32, words.shape, axis)
+    mixed = words ^ (place * 0x9E3779B9)
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):  # the steps of MurmurHash3's end
+        mixed = (mixed ^ (mixed >> shift)) * factor
+    return mixed.sum(dtype=jnp.uint32)
+
+
+def _words(array: Any) -> Any:
+    """Return the bits of an array as words of 32 bits."""
+    size = min(array.dtype.itemsize, 4)  # of eight bytes it makes two words, along another axis
+    if not jnp.issubdtype(array.dtype, jnp.floating) and array.dtype.itemsize <= 4:
+        return array.astype(jnp.uint32)  # integers of four bits, too
+    return jax.lax.bitcast_convert_type(array, f"uint{8 * size}").astype(jnp.uint32)
 
 
 def _snapshot(array: Any) -> Any:

@@ -1,6 +1,7 @@
 """Several processes that compute together: `jax.distributed`, and what they tell each other."""
 
 import os
+import zlib
 from typing import Any
 
 import jax
@@ -71,6 +72,23 @@ def agree(array: onp.ndarray[Any, Any]) -> bool:
     return bool((found == found[0]).all())
 
 
+def differ(text: str, layout: Any) -> Any:
+    """Flag that says if processes of a layout have other texts; each of them must ask.
+
+    Nobody waits for it, but on CPUs, where programs are waited for.
+    """
+    everywhere = sharding.layout(layout.mesh, [layout.mesh.axis_names])
+    word = onp.full(1, zlib.crc32(text.encode()), onp.uint32)
+    words = jax.make_array_from_callback((layout.mesh.size,), everywhere, lambda _: word)
+    return sharding.block_on_cpu_mesh(_vary(words))
+
+
+@jax.jit
+def _vary(words: Any) -> Any:
+    most = jax.numpy.stack([words, ~words]).max(axis=1)  # one exchange for both ends
+    return most[:1] != ~most[1:]
+
+
 def barrier(name: str) -> None:
     """Wait until all processes are here."""
     from jax.experimental import multihost_utils
@@ -109,14 +127,21 @@ def environment_address() -> tuple[str | None, int | None, int | None]:
     return address, int(of("NPCOMPAT_PROCESSES", "1")), int(of("NPCOMPAT_RANK", "0"))
 
 
+def is_launched_by(parent: int) -> bool:
+    """Return True if `python -m npcompat.launch` is the parent of this process."""
+    return os.environ.get("NPCOMPAT_LAUNCHER") == str(parent)
+
+
 __all__ = [
     "Board",
     "agree",
     "barrier",
     "broadcast",
     "count",
+    "differ",
     "environment_address",
     "in_cluster",
+    "is_launched_by",
     "join",
     "rank",
 ]

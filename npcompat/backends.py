@@ -131,7 +131,7 @@ class OptionalEngine(Engine, Protocol):
         """Wait until everything that was started has run."""
 
     def context(self, device: EngineDevice) -> AbstractContextManager[Any] | None:
-        """Return a context that is entered around each program, or None."""
+        """Return a context that is entered around the building and each run of a program, or None."""
 
     def to_dlpack(self, data: Any, dtype: onp.dtype[Any]) -> Any:
         """Return an object with `__dlpack__` over the memory of an array."""

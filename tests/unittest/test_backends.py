@@ -1,10 +1,12 @@
 """Backends that plug in: names, engines, what is refused, and what moves between backends."""
 
+import contextlib
 import json
 import os
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import ClassVar
 
@@ -152,6 +154,58 @@ def test_operands_on_two_devices_of_an_engine_are_refused():
     with pytest.raises(ValueError, match=r"devices of the two backend, gpu\(0\) and gpu\(1\)"):
         x * y
     assert (x.to_device(y.device) * y).device.index == 1
+
+
+class Entered(Plain):
+    """An engine with a context, which says where it is entered."""
+
+    def __init__(self):
+        super().__init__()
+        self.inside, self.asked = False, []
+
+    @contextlib.contextmanager
+    def context(self, device):
+        self.inside = True
+        yield
+        self.inside = False
+
+    def program(self, program, donate, device):
+        self.asked.append(("built", self.inside))
+        run = super().program(program, donate, device)
+
+        def call(*arrays):
+            self.asked.append(("run", self.inside))
+            return run(*arrays)
+
+        return call
+
+
+backends.register("entered", Entered)
+
+
+def test_the_context_of_an_engine_is_entered_where_programs_are_built_and_run():
+    (x,) = arrays("entered", [1.0, 2.0])
+    x.attach_grad()
+    with autograd.record():
+        y = np.exp(x).sum()
+    y.backward()
+    asked = registry.get("entered").engine.asked
+    assert {("built", True), ("run", True)} == set(asked)
+
+
+@pytest.mark.parametrize("name", ["plain", "array_api_strict"])
+def test_an_engine_over_numpy_warns_of_nothing(name):
+    with npx.backend(name), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        x = np.array([0.0, 1.0])
+        assert np.log(x).tolist() == [-onp.inf, 0.0]
+        x.attach_grad()
+        with autograd.record():
+            y = np.sqrt(x).sum()
+        y.backward()
+        assert x.grad.tolist() == [onp.inf, 0.5]
+        known = npx.jit(lambda v: v + 1 / np.zeros(2))  # computed while the program is built
+        assert known(x).tolist() == [onp.inf, onp.inf]
 
 
 # --- engines that can't be used -------------------------------------------------------------------

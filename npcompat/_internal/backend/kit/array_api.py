@@ -108,8 +108,12 @@ class ArrayAPIEngine:
         return self.fresh(data)
 
     def program(self, program: Program, donate: Collection[int], device: EngineDevice) -> Function:
-        """Build a program by the rules."""
-        return build(self, program, donate)
+        """Build a program by the rules; where NumPy computes, it does not warn, as XLA does not."""
+        silent = onp.errstate(all="ignore")
+        with silent:  # what is known beforehand is computed while the program is built
+            function = build(self, program, donate)
+        made: Function = silent(function)
+        return made
 
     # --- what rules ask for
 
@@ -140,8 +144,7 @@ class ArrayAPIEngine:
 
         def compute(*arrays: Any) -> Any:
             self.from_numpy[primitive] += 1
-            with onp.errstate(all="ignore"):
-                found = function(*[self.to_host(a, None) for a in arrays])
+            found = function(*[self.to_host(a, None) for a in arrays])
             if isinstance(found, tuple | list):
                 return [self.constant(f) for f in found]
             return self.constant(found)
@@ -317,8 +320,7 @@ class ArrayAPIEngine:
     def _saturating(self, given: Any, wanted: Any) -> Callable[..., Any]:
         xp, cast, info = self.xp, self.caster(wanted), onp.iinfo(wanted)
         top, bottom = self.number(info.max, wanted), self.number(info.min, wanted)
-        with onp.errstate(all="ignore"):
-            high, low = self.number(float(info.max), given), self.number(float(info.min), given)
+        high, low = self.number(float(info.max), given), self.number(float(info.min), given)
         zero = self.number(0, given)
 
         def compute(x: Any) -> Any:

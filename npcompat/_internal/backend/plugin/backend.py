@@ -7,6 +7,7 @@ types is built once and kept by types; a program that can't be built is refused 
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from typing import Any
 
@@ -237,10 +238,11 @@ class Plugin:
             if numbers:
                 program, casts = scalars.hoisted(program, numbers)
             self._check_types(program, device)
-            made = self.engine.program(program, frozenset(donate), device)
-            compile_whole = getattr(self.engine, "compile", None) if whole else None
-            if compile_whole is not None:
-                made = compile_whole(made, program)
+            with self._entered(device):  # engines put constants there, and compute what is known
+                made = self.engine.program(program, frozenset(donate), device)
+                compile_whole = getattr(self.engine, "compile", None) if whole else None
+                if compile_whole is not None:
+                    made = compile_whole(made, program)
         except UnsupportedError as error:
             raise self._refused(name, error) from error
         self.compiled[name] += 1
@@ -263,6 +265,11 @@ class Plugin:
             f"{self.name!r}, fallback='xla')`), or give the engine a kernel for {name!r}",
         )
         return refused
+
+    def _entered(self, device: Any) -> AbstractContextManager[Any]:
+        """The engine's context for a device; one that does nothing, if it has none."""
+        made = None if self._context is None else self._context(device)
+        return nullcontext() if made is None else made
 
     def _in_context(self, function: Function, device: Any) -> Function:
         context = self._context

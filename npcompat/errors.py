@@ -21,6 +21,7 @@ from npcompat._internal.support.errors import (
     RemoteValuesError,
     SymbolError,
     TracedValueError,
+    UnsupportedDtypeError,
 )
 
 __all__ = [
@@ -40,4 +41,5 @@ __all__ = [
     "RemoteValuesError",
     "SymbolError",
     "TracedValueError",
+    "UnsupportedDtypeError",
 ]

@@ -22,6 +22,7 @@ from npcompat._internal.support.errors import (
     RemoteValuesError,
     SymbolError,
     TracedValueError,
+    UnsupportedDtypeError,
 )
 
 __all__ = [
@@ -42,4 +43,5 @@ __all__ = [
     "RemoteValuesError",
     "SymbolError",
     "TracedValueError",
+    "UnsupportedDtypeError",
 ]

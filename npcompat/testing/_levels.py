@@ -9,8 +9,10 @@ import numpy as onp
 
 from npcompat import autograd, np, npx
 from npcompat._internal.backend.conformance import equations
+from npcompat._internal.backend.equations.program import UnsupportedError
 from npcompat._internal.backend.plugin.backend import Plugin
 from npcompat._internal.core import modes
+from npcompat._internal.support.errors import UnsupportedDtypeError
 
 Finding = tuple[str, str]
 """Name of a check, and "right", or what was found: it begins with missing, wrong or raised."""
@@ -24,7 +26,7 @@ def checked(name: str, check: Callable[[], str]) -> Finding:
     """Run a check; what it raises is a finding."""
     try:
         return name, check()
-    except NotImplementedError as error:
+    except (UnsupportedError, UnsupportedDtypeError) as error:
         return name, f"missing: {error}"
     except Exception as error:
         return name, f"raised: {type(error).__name__}: {error}"

@@ -96,5 +96,6 @@ from npcompat._internal.support.errors import (
     ParameterFileError,
     SymbolError,
     TracedValueError,
+    UnsupportedDtypeError,
 )
 from npcompat._internal.support.kernel_table import KERNELS, KernelNamespace, register_kernel

@@ -14,9 +14,16 @@ import array_api_compat.numpy as xp
 import jax
 import numpy as onp
 import pytest
-from internals import BackendError, EngineArray, TracedValueError, registry
+from internals import (
+    BackendError,
+    EngineArray,
+    TracedValueError,
+    UnsupportedDtypeError,
+    registry,
+)
 
 from npcompat import autograd, backends, gluon, np, npx
+from npcompat.testing import _levels
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "backends.md").read_text()
@@ -467,6 +474,22 @@ def test_jax_plugins_below_xla_are_named_by_jax():
         check=True,
     )
     assert run.stdout.strip() == "cpu(0)"
+
+
+# --- the kit --------------------------------------------------------------------------------------
+
+
+def test_the_kit_tells_what_an_engine_lacks_from_what_it_raises():
+    def failing(error):
+        def check():
+            raise error
+
+        return _levels.checked("check", check)[1]
+
+    assert failing(backends.UnsupportedError("svd")) == "missing: no primitive 'svd'"
+    assert failing(UnsupportedDtypeError("no dtype int4")) == "missing: no dtype int4"
+    assert failing(TypeError("must be a tensor")) == "raised: TypeError: must be a tensor"
+    assert failing(NotImplementedError("for 'Half'")) == "raised: NotImplementedError: for 'Half'"
 
 
 # --- an engine written by the page ----------------------------------------------------------------

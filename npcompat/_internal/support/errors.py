@@ -113,10 +113,15 @@ class BackendError(RuntimeError):
     """Error for a plug-in backend that can't be made, or was written for other equations."""
 
 
+class UnsupportedDtypeError(TypeError):
+    """Error for a dtype that a plug-in backend does not hold."""
+
+
 PUBLIC = (
     AddressNotImplementedError, AuditError, AutogradError, BackendError, CompileWarning, DataFileError,
     DeferredInitializationError, DefinitionError, InferenceError, LeakedTracerError, OperatorError,
     ParameterFileError, PrecisionWarning, RefusedError, RemoteValuesError, SymbolError, TracedValueError,
+    UnsupportedDtypeError,
 )  # fmt: skip
 """The classes that users catch, by their names in `npcompat.errors`; so tracebacks show them."""
 for _kind in PUBLIC:

@@ -23,6 +23,7 @@ from npcompat._internal.backend.plugin.derivatives import Recorded
 from npcompat._internal.core import compile_log, modes
 from npcompat._internal.core.engine_array import EngineArray
 from npcompat._internal.core.op import Attrs, Op, short_name
+from npcompat._internal.support.errors import UnsupportedDtypeError
 
 _WORTH_SHARING = 1 << 16
 """Bytes from which on a part looks into the memory of the whole; smaller ones are copied, so that a
@@ -75,10 +76,10 @@ class Plugin:
         return dtype in self._dtypes[device or self.devices[0]]
 
     def check_dtype(self, dtype: onp.dtype[Any], device: Any = None) -> None:
-        """Raise TypeError for a dtype that the engine lacks."""
+        """Raise UnsupportedDtypeError for a dtype that the engine lacks."""
         if not self.has_dtype(dtype, device):
             known = ", ".join(sorted([d.name for d in self._dtypes[device or self.devices[0]]]))
-            raise TypeError(
+            raise UnsupportedDtypeError(
                 f"the {self.name} backend has no dtype {dtype}; it has {known}. Convert the array, "
                 "or place it on another backend: `with npx.backend('numpy')`"
             )

@@ -78,7 +78,7 @@ def pictures(count=20):
 
 
 KINDS = {
-    "ResNet-18": (resnet, pictures(), "nag", {"momentum": 0.9, "wd": 1e-4}, 0.005),
+    "ResNet-18": (resnet, pictures(), "nag", {"momentum": 0.5, "wd": 1e-4}, 0.05),
     "LSTM of two layers": (LanguageModel, letters(), "adam", {}, 0.02),
     "Transformer of four layers": (Transformer, letters(), "adam", {"clip_gradient": 1.0}, 0.01),
     "perceptron": (perceptron, pictures(), "sgd", {"momentum": 0.9}, 0.1),
@@ -174,7 +174,7 @@ def test_the_loss_falls_and_memory_is_constant_without_the_garbage_collector(kin
             assert held() == before
     finally:
         gc.enable()
-    assert len(losses) == 50 and sum(losses[-5:]) < 0.85 * sum(losses[:5]), losses
+    assert len(losses) == 50 and sum(losses[-5:]) < 0.7 * sum(losses[:5]), losses
     if mode == "eager":  # where a second training compiles nothing; the others are stopped below
         training.save(tmp_path)
         expected = training.train(3)

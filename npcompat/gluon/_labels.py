@@ -5,7 +5,8 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.core.op import REQUIRED, operator
-from npcompat.numpy_extension._checks import check
+from npcompat._internal.dispatch.apply import apply
+from npcompat.numpy_extension._checks import raise_if
 
 
 @operator(
@@ -40,10 +41,8 @@ def _any_wrong_label(
 
 def check_labels(loss: str, label: Any, classes: int, ignored: Any) -> None:
     """Raise IndexError if a label of a loss is no number of a class; on XLA at the next read."""
-    check(
-        _any_wrong_label,
-        label,
-        (classes, ignored),
+    raise_if(
+        apply(_any_wrong_label, (label,), (classes, ignored)),
         IndexError,
         f"{loss}: label: expected numbers of classes, from 0 to {classes - 1}"
         + ("" if ignored is None else f", or ignore_index={ignored}"),

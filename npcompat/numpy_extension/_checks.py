@@ -5,13 +5,9 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend.jax import language
-from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import modes
-from npcompat._internal.core.op import Attrs, Op
-from npcompat._internal.dispatch import backends, handles, pending_errors
-from npcompat._internal.dispatch.apply import apply
+from npcompat._internal.dispatch import handles, pending_errors
 from npcompat._internal.dispatch.backends import ON_DEVICES
-from npcompat._internal.dispatch.calls import call
 from npcompat.numpy import logical_not
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._ndarray import ndarray
@@ -35,22 +31,6 @@ def raise_if(failed: Any, kind: type[Exception], message: str) -> None:
         trace.expect(payload, kind, message)
     elif type(payload) is onp.ndarray or type(payload) in ON_DEVICES:
         pending_errors.expect(payload, [(kind, message)])
-
-
-def check(op: Op, array: Any, attrs: Attrs, kind: type[Exception], message: str) -> None:
-    """Raise an error if an operator of one array returns True, when `raise_if` does.
-
-    Where the values are at hand NumPy computes it: to start a program, and to read its result,
-    takes longer than the check.
-    """
-    mode, payload = modes.current(), handles.read(array).payload
-    values = backends.at_hand(payload) if mode.trace is None and mode.observer is None else None
-    if values is None:
-        raise_if(apply(op, (array,), attrs), kind, message)
-    elif call(op, (values,), attrs, (), host, mode):
-        if values is payload:
-            raise kind(message)
-        pending_errors.leave(kind, message)
 
 
 def constraint_check(input: ArrayLike, msg: str = "Constraint violated.") -> ndarray:

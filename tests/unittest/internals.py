@@ -62,7 +62,7 @@ from npcompat._internal.core.tensor_type import TensorType, substituted
 
 # dispatch
 from npcompat._internal.dispatch import apply as apply_module
-from npcompat._internal.dispatch import backends, handles, writes
+from npcompat._internal.dispatch import handles, writes
 from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat._internal.dispatch.placement import MOST_KNOWN
 from npcompat._internal.dispatch.type_inference import infer

@@ -54,11 +54,6 @@ def to_host(payload: Any, moving: bool = False) -> onp.ndarray[Any, Any]:
     return xla.to_host(payload, moving)
 
 
-def at_hand(payload: Any) -> onp.ndarray[Any, Any] | None:
-    """The values of a payload that can be read without waiting or copying; else None."""
-    return payload if type(payload) is onp.ndarray else xla.at_hand(payload)
-
-
 def copied(payload: Any) -> Any:
     """The value in a buffer of its own."""
     return payload.backend.copied(payload) if type(payload) is EngineArray else xla.copied(payload)

@@ -27,14 +27,6 @@ def expect(flags: Any, errors: Sequence[tuple[type[Exception], str]]) -> None:
         raise_pending(MOST)
 
 
-def leave(kind: type[Exception], message: str) -> None:
-    """Let the next read raise an error."""
-    pending.append((_SET, [(kind, message)]))
-
-
-_SET = onp.array([True])
-
-
 def raise_pending(left: int = 0) -> None:
     """Raise the first error that a program has flagged so far; the newest `left` stay unread."""
     while len(pending) > left:
@@ -58,4 +50,4 @@ def _read(flags: Any) -> onp.ndarray[Any, Any]:
         return backends.to_host(flags)
 
 
-__all__ = ["MOST", "expect", "leave", "pending", "raise_pending"]
+__all__ = ["MOST", "expect", "pending", "raise_pending"]

@@ -128,13 +128,6 @@ def to_host(payload: Any, moving: bool = False) -> onp.ndarray[Any, Any]:
     return audit.record_read(payload, partial(onp.asarray, payload), moving)
 
 
-def at_hand(payload: Any) -> onp.ndarray[Any, Any] | None:
-    """Return the values of an array if they are computed, and in the host's memory; else None."""
-    if type(payload) is not Array or sharding.several[0] or not payload.is_ready():
-        return None
-    return onp.asarray(payload) if device_of(payload).platform == "cpu" else None
-
-
 _MANY = 2**22
 """Elements from which the allocation of an array is checked before it is read."""
 

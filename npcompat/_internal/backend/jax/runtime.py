@@ -11,7 +11,6 @@ from npcompat._internal.backend.jax.namespace import Array, is_payload, name
 from npcompat._internal.backend.jax.placement import (
     all_devices,
     asarray,
-    at_hand,
     config,
     default_device,
     device_of,
@@ -33,7 +32,6 @@ __all__ = [
     "Array",
     "all_devices",
     "asarray",
-    "at_hand",
     "compile_ahead",
     "config",
     "copied",

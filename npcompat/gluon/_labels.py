@@ -35,8 +35,9 @@ def _any_wrong_label(
     right = (label > -1) & (label < classes)
     if ignored is not None:
         right = right | (label == ignored)
-    wrong = xp.logical_not(right)
-    return xp.any(wrong & where[0] if where else wrong)
+    if where:
+        right = right | xp.logical_not(where[0])
+    return xp.logical_not(xp.all(right))
 
 
 def check_labels(loss: str, label: Any, classes: int, ignored: Any) -> None:

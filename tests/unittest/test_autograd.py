@@ -2,6 +2,8 @@
 order, life of a graph.
 """
 
+import threading
+
 import numpy as onp
 import pytest
 
@@ -110,6 +112,27 @@ def test_a_recording_context_is_entered_inside_itself_and_decorates():
 
     assert depth(3) == 3
     assert not autograd.is_recording()
+
+
+def test_threads_share_a_recording_context():
+    recorded, both, seen = autograd.record(), threading.Barrier(2, timeout=60), []
+
+    def enter(first):
+        with recorded:
+            both.wait()
+            seen.append(autograd.is_recording())
+            if first:
+                both.wait()
+        if not first:
+            both.wait()
+        seen.append(not autograd.is_recording())
+
+    threads = [threading.Thread(target=enter, args=(first,)) for first in (True, False)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [True] * 4
 
 
 def test_only_what_is_recorded_is_differentiated():

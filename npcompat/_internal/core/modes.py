@@ -6,7 +6,7 @@ mode belongs to a thread or an asyncio task. Hot path: the dispatcher reads it o
 """
 
 import os
-from contextlib import AbstractContextManager, ContextDecorator
+from contextlib import ContextDecorator
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -86,51 +86,46 @@ def _replaced(mode: Mode, changes: dict[str, Any]) -> Mode:
     )
 
 
-class changed(ContextDecorator):
-    """Change some modes inside the context, or inside the function that it decorates.
-
-    It may be entered again, inside itself, too.
-    """
-
-    def __init__(self, **changes: Any) -> None:
-        self._changes = changes
-        self._tokens: Any = None  # pairs of a token and what was entered before
-
-    def __enter__(self) -> None:
-        mode = current()
-        for name, value in self._changes.items():
-            if getattr(mode, name) is not value:
-                mode = _replaced(mode, self._changes)
-                break
-        self._tokens = (_MODE.set(mode), self._tokens)
-
-    def __exit__(self, *_: object) -> None:
-        token, self._tokens = self._tokens
-        _MODE.reset(token)
-
-    def _recreate_cm(self) -> "changed":
-        return changed(**self._changes)  # calls of a function in several threads share nothing
-
-
-_ENTERED: ContextVar[tuple[tuple[object, AbstractContextManager[None]], ...]] = ContextVar(
-    "npcompat objects entered", default=()
-)
+_ENTERED: ContextVar[Any] = ContextVar("npcompat objects entered", default=None)
+"""What was entered last and not left: its owner, a token of `_MODE`, and what was entered before."""
 
 
 def enter(owner: object, **changes: Any) -> None:
-    """Change some modes until `leave(owner)`, for a context manager that threads share."""
-    context = changed(**changes)
-    context.__enter__()
-    _ENTERED.set((*_ENTERED.get(), (owner, context)))
+    """Change some modes until `leave(owner)`; threads may share an owner, and enter it again."""
+    mode = current()
+    for name, value in changes.items():
+        if getattr(mode, name) is not value:
+            mode = _replaced(mode, changes)
+            break
+    _ENTERED.set((owner, _MODE.set(mode), _ENTERED.get()))
 
 
 def leave(owner: object) -> None:
     """Undo the last `enter` of the owner in this thread or task."""
-    entered = list(_ENTERED.get())
-    last = max(i for i, (who, _) in enumerate(entered) if who is owner)
-    _, context = entered.pop(last)
-    _ENTERED.set(tuple(entered))
-    context.__exit__(None, None, None)
+    over, found = [], _ENTERED.get()
+    while found is not None and found[0] is not owner:
+        over.append(found)
+        found = found[2]
+    if found is None:
+        raise RuntimeError("a change of modes is left where it was not entered: in another thread?")
+    _, token, rest = found
+    for later in reversed(over):
+        rest = (*later[:2], rest)
+    _ENTERED.set(rest)
+    _MODE.reset(token)
+
+
+class changed(ContextDecorator):
+    """Change some modes inside the context, or inside the function that it decorates."""
+
+    def __init__(self, **changes: Any) -> None:
+        self._changes = changes
+
+    def __enter__(self) -> None:
+        enter(self, **self._changes)
+
+    def __exit__(self, *_: object) -> None:
+        leave(self)
 
 
 def set_here(**changes: Any) -> None:

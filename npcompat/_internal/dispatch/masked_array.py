@@ -219,6 +219,9 @@ def _again(a: Value, mask: Value, axis: int) -> Value:
     )
 
 
+_BESIDE = "the length of {}, beside arrays of another length, is asked for"
+
+
 def together(shapes: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
     """Return the shape to which shapes are broadcast, of which some may have a `Length`.
 
@@ -231,7 +234,7 @@ def together(shapes: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
     length = found.pop()
     others = [shape for shape in shapes if not any([type(n) is Length for n in shape])]
     if found or max(map(len, shapes)) > 1 or any([shape not in ((), (1,)) for shape in others]):
-        raise _refused("{} beside arrays of another length", length.ordered)
+        raise _refused(_BESIDE, length.ordered)
     return (length,)
 
 
@@ -247,7 +250,7 @@ def fits(length: Any, wanted: Any) -> bool:
     if type(length) is type(wanted) and length == wanted:
         return True
     unknown = length if type(length) is Length else wanted
-    raise _refused("{} beside arrays of another length", unknown.ordered)
+    raise _refused(_BESIDE, unknown.ordered)
 
 
 def written(value: Value, mask: Value, axis: int) -> Value:

@@ -61,25 +61,17 @@ def put_at(a: Array, index: tuple[Any, ...], new: Any) -> Array:
 
 @register_kernel("put_selected", backend="numpy")
 def put_selected(a: Array, index: tuple[Any, ...], new: Any, mask: Array) -> Array:
-    """Return a new array after `a[index] = new` at those of the positions that a mask selects."""
-    out = a.copy()
-    arrays = [part for part in index if type(part) is not slice]
-    places = onp.broadcast_shapes(*[part.shape for part in arrays], mask.shape)
-    chosen = [
-        part if type(part) is slice else onp.broadcast_to(part, places)[mask] for part in index
-    ]
-    axis = _axis_of_positions(index)
-    shape = a[tuple([part if type(part) is slice else 0 for part in index])].shape
-    full = onp.broadcast_to(new, (*shape[:axis], *places, *shape[axis:]))
-    selected: tuple[Any, ...] = (slice(None),) * axis + (mask,)
-    out[tuple(chosen)] = full[selected]
-    return out
+    """Return a new array after `a[index] = new` at those of the positions that a mask selects.
 
-
-def _axis_of_positions(index: tuple[Any, ...]) -> int:
-    """Return the first axis that the positions have in the result of `a[index]`."""
-    marked = [i for i, part in enumerate(index) if type(part) is not slice]
-    return marked[0] if marked[-1] - marked[0] + 1 == len(marked) else 0
+    The others write beyond the end of an axis, which is cut off.
+    """
+    first = next(i for i, part in enumerate(index) if type(part) is not slice)
+    length = a.shape[first]
+    out = onp.concatenate(
+        [a, onp.zeros_like(a, shape=(*a.shape[:first], 1, *a.shape[first + 1 :]))], first
+    )
+    out[(*index[:first], onp.where(mask, index[first], length), *index[first + 1 :])] = new
+    return onp.delete(out, length, first)
 
 
 @register_kernel("add_at", backend="numpy")

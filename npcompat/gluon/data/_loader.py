@@ -244,7 +244,7 @@ class DataLoader:
             return found
 
         made = mapped(placed, batch)
-        if isinstance(self._place, Sharding):
+        if processes.count() > 1 and isinstance(self._place, Sharding):
             what = f"a batch of {', '.join(types)}, from samples whose numbers have the sum "
             check_alike("DataLoader", f"{what}{orders.popleft()}", self._place)
         return made
@@ -300,7 +300,8 @@ class DataLoader:
                     "use another batch_size, or last_batch='discard'"
                 )
             parts = rows.resolve().addressable_devices_indices_map((len(whole),)).values()
-            orders.append(zlib.crc32(repr([str(i) for i in whole]).encode()))
+            if processes.count() > 1:
+                orders.append(zlib.crc32(repr([str(i) for i in whole]).encode()))
             spans = sorted({part[0].indices(len(whole))[:2] for part in parts})
             yield number + rank * _APART, [i for b, e in spans for i in whole[b:e]]
 

@@ -67,6 +67,8 @@ class Trace:
         self.calls: list[
             tuple[Op, Attrs, Sequence[Any], Sequence[Any]]
         ] = []  # operators that ran, with operands and results
+        self._made: dict[int, Any] = {}  # by id of a result: the operator that made it
+        self._looked_at = 0  # number of operators whose results are in it
         self.makers: dict[
             int, Callable[[], Any]
         ] = {}  # by id: functions that recompute constant payloads
@@ -298,7 +300,10 @@ class Trace:
 
     def same(self, one: Any, other: Any) -> bool:
         """True if two payloads come from the same operators on the same arrays."""
-        made = {id(out): (call, i) for call in self.calls for i, out in enumerate(call[3])}
+        made = self._made
+        for call in self.calls[self._looked_at :]:
+            made.update({id(out): (call, i) for i, out in enumerate(call[3])})
+        self._looked_at = len(self.calls)
         pairs, seen = [(one, other)], set[tuple[int, int]]()
         while pairs:
             a, b = pairs.pop()

@@ -90,7 +90,7 @@ _ENTERED: ContextVar[Any] = ContextVar("npcompat objects entered", default=None)
 """What was entered last and not left: its owner, a token of `_MODE`, and what was entered before."""
 
 
-def enter(owner: object, **changes: Any) -> None:
+def enter(owner: object, changes: dict[str, Any]) -> None:
     """Change some modes until `leave(owner)`; threads may share an owner, and enter it again."""
     mode = current()
     for name, value in changes.items():
@@ -102,7 +102,12 @@ def enter(owner: object, **changes: Any) -> None:
 
 def leave(owner: object) -> None:
     """Undo the last `enter` of the owner in this thread or task."""
-    over, found = [], _ENTERED.get()
+    found = _ENTERED.get()
+    if found is not None and found[0] is owner:
+        _ENTERED.set(found[2])
+        _MODE.reset(found[1])
+        return
+    over = []
     while found is not None and found[0] is not owner:
         over.append(found)
         found = found[2]
@@ -122,7 +127,7 @@ class changed(ContextDecorator):
         self._changes = changes
 
     def __enter__(self) -> None:
-        enter(self, **self._changes)
+        enter(self, self._changes)
 
     def __exit__(self, *_: object) -> None:
         leave(self)

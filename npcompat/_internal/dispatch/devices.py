@@ -117,7 +117,7 @@ class Device:
 
     def __enter__(self) -> "Device":
         changes = {} if self.backend is None else {"backend": self.backend}
-        modes.enter(self, device=self.resolve(), **changes)
+        modes.enter(self, {"device": self.resolve(), **changes})
         return self
 
     def __exit__(self, *error: object) -> None:

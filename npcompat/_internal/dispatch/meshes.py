@@ -204,7 +204,7 @@ class Sharding:
         return self
 
     def __enter__(self) -> "Sharding":
-        modes.enter(self, device=self.resolve())
+        modes.enter(self, {"device": self.resolve()})
         return self
 
     def __exit__(self, *error: object) -> None:

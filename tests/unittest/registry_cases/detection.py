@@ -9,7 +9,8 @@ import numpy as onp
 
 from npcompat import np, npx
 from registry_cases.case import case
-from registry_cases.neural import convolved, wide
+from registry_cases.convolution import convolved
+from registry_cases.neural import wide
 
 # --- boxes ----------------------------------------------------------------------------------------
 

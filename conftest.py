@@ -5,6 +5,7 @@
 import gc
 import os
 from importlib.metadata import version
+from importlib.util import find_spec
 from typing import Any
 
 import hypothesis
@@ -39,6 +40,8 @@ def old_objects_are_frozen() -> None:
 
 # extensions of libraries that may be missing; programs, which run when they are imported
 collect_ignore_glob = ["npcompat/_libraries/*_*.py", "tests/published/*.py"]
+if find_spec("torch") is None:  # what imports it can't be looked at for doctests
+    collect_ignore_glob += ["npcompat/_internal/backend/kit/torch_*.py", "*/optional_torch.py"]
 pytest_plugins = ["tests.interop.plugin"]
 hypothesis.settings.register_profile(
     "ci", derandomize=True, deadline=None, database=None, print_blob=True

@@ -71,7 +71,7 @@ def put_selected(a: Array, index: tuple[Any, ...], new: Any, mask: Array) -> Arr
         [a, onp.zeros_like(a, shape=(*a.shape[:first], 1, *a.shape[first + 1 :]))], first
     )
     out[(*index[:first], onp.where(mask, index[first], length), *index[first + 1 :])] = new
-    return onp.delete(out, length, first)
+    return out[(*[slice(None)] * first, slice(length))].copy()
 
 
 @register_kernel("add_at", backend="numpy")

@@ -586,35 +586,4 @@ def _as_shape(shape: Any) -> tuple[int, ...]:
     return tuple(-1 if n is None or int(n) <= 0 else int(n) for n in lengths)
 
 
-class Constant(Parameter):
-    """Constant: an array that a block needs, but does not learn.
-
-    Parameters
-    ----------
-    value : array_like
-        The values; kept by `initialize`, whatever the initializer.
-    name : str
-        Its name.
-
-    Examples
-    --------
-    >>> two = gluon.Constant([2.0, 2.0])
-    >>> two.initialize()
-    >>> two.data()
-    array([2., 2.])
-    """
-
-    def __init__(self, value: ArrayLike, *, name: str = "const") -> None:
-        self.value = asarray(value)
-        super().__init__(
-            name,
-            "null",
-            self.value.shape,
-            self.value.dtype,
-            init=initializer.Constant(self.value.asnumpy()),
-            differentiable=False,
-        )
-        self._shape = self.value.shape
-
-
-__all__ = ["Constant", "Parameter", "draw_seed", "once"]
+__all__ = ["Parameter", "draw_seed", "once"]

@@ -12,8 +12,8 @@ from npcompat._internal.dispatch.devices import Place
 from npcompat._internal.dispatch.meshes import Mesh, Sharding
 from npcompat._internal.files import array_file, safetensors_file
 from npcompat._internal.support.errors import DeferredInitializationError, ParameterFileError
+from npcompat.gluon._constant import Constant
 from npcompat.gluon._parameter import (
-    Constant,
     Parameter,
     Shape,
     draw_seed,

@@ -1,25 +1,20 @@
 """Blocks: trees of layers with parameters."""
 
 import contextlib
-import os
 import re
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeVar, overload
 
-import numpy as onp
-
 from npcompat._internal.core import changes, modes
 from npcompat._internal.dispatch import late_bound
 from npcompat._internal.dispatch.handles import traced_now
 from npcompat._internal.dispatch.meshes import Mesh, Sharding
-from npcompat._internal.files import array_file, safetensors_file
 from npcompat._internal.support.errors import InferenceError
 from npcompat.gluon import _variables
 from npcompat.gluon._containing import parts
 from npcompat.gluon._hooks import Hooked, observed, with_backward_hooks
-from npcompat.gluon._parameter import once
-from npcompat.gluon._placement import Rules, one_of
+from npcompat.gluon._placement import Rules
 from npcompat.gluon._structure import Structured
 from npcompat.gluon._summary import print_summary
 from npcompat.gluon.parameter import Parameter, ParameterDict
@@ -332,109 +327,6 @@ class Block(Structured, Hooked):
         {'weight': Mesh(data=1)(None, 'data'), 'bias': Mesh(data=1)()}
         """
         return self.collect_params().shard(mesh, rules, fsdp, least)
-
-    def save_parameters(self, filename: str | os.PathLike[str], deduplicate: bool = False) -> None:
-        """Write all parameters to a safetensors file.
-
-        An interruption leaves an older file as it was.
-
-        Parameters
-        ----------
-        filename : path
-            The file.
-        deduplicate : bool
-            Whether a parameter that has several names is written under the first one only.
-
-        Raises
-        ------
-        RuntimeError
-            If a parameter has no values yet.
-        """
-        found = self.collect_params()
-        safetensors_file.save(
-            filename,
-            {n: p.data().asnumpy() for n, p in (once(found) if deduplicate else found).items()},
-        )
-
-    def load_parameters(
-        self,
-        filename: str | os.PathLike[str],
-        device: Any = None,
-        allow_missing: bool = False,
-        ignore_extra: bool = False,
-        cast_dtype: bool = False,
-        dtype_source: str = "current",
-        *,
-        ctx: Any = None,
-    ) -> None:
-        """Load all parameters from a file.
-
-        Nothing is changed unless everything fits.
-
-        Parameters
-        ----------
-        filename : path
-            A file that `save_parameters`, `npx.savez` or MXNet (`.params`) wrote; the content says
-            which.
-        device, ctx : Device or str, optional
-            Device of parameters that were not initialized.
-        allow_missing : bool
-            Whether parameters that are not in the file are left as they are.
-        ignore_extra : bool
-            Whether the file may hold more.
-        cast_dtype : bool
-            Whether dtypes may differ.
-        dtype_source : {'current', 'saved'}
-            The dtype that parameters keep, if dtypes may differ.
-
-        Raises
-        ------
-        ParameterFileError
-            If the file is damaged, or does not fit: names, shapes and dtypes that differ are
-            listed.
-        """
-        owner = ("block", type(self).__name__)
-        self.collect_params()._take(
-            array_file.read_named(filename),
-            os.fspath(filename),
-            owner,
-            one_of(device, ctx, "load_parameters"),
-            allow_missing,
-            ignore_extra,
-            cast_dtype,
-            dtype_source,
-        )
-
-    def load_dict(
-        self,
-        param_dict: Mapping[str, Any],
-        device: Any = None,
-        allow_missing: bool = False,
-        ignore_extra: bool = False,
-        cast_dtype: bool = False,
-        dtype_source: str = "current",
-        *,
-        ctx: Any = None,
-    ) -> None:
-        """Load all parameters from a dict of arrays.
-
-        The other arguments are those of `load_parameters`.
-
-        Examples
-        --------
-        >>> net = nn.Dense(1, in_units=2, use_bias=False)
-        >>> net.load_dict({"weight": np.array([[1.0, 2.0]])})
-        >>> net.weight.data()
-        array([[1., 2.]])
-        """
-        loaded = {n: a.data() if isinstance(a, Parameter) else a for n, a in param_dict.items()}
-        arrays = {
-            n: a.asnumpy() if hasattr(a, "asnumpy") else onp.asarray(a) for n, a in loaded.items()
-        }
-        owner, target = ("block", type(self).__name__), one_of(device, ctx, "load_dict")
-        self.collect_params()._take(
-            arrays, "the dict", owner, target, allow_missing, ignore_extra, cast_dtype, dtype_source
-        )
 
     def share_parameters(self: _Self, shared: Mapping[str, Parameter]) -> _Self:
         """Share parameters with another block: they replace those of the same name.

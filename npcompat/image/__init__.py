@@ -1,5 +1,6 @@
 """image: image reading, resizing, cropping, augmentation and batches; MXNet's `mx.image`."""
 
+from npcompat._internal.support import old_paths
 from npcompat.image import _augmenters, _cropping, _detection, _iterators, _reading, _usual
 from npcompat.image._augmenters import *
 from npcompat.image._cropping import *
@@ -16,3 +17,5 @@ __all__ += _detection.__all__
 __all__ += _iterators.__all__
 __all__ += _reading.__all__
 __all__ += _usual.__all__
+
+__getattr__ = old_paths.names_of(__name__)

@@ -10,6 +10,7 @@ There are no other functions of symbols: an operator on symbols is a node.
 
 from typing import Any
 
+from npcompat._internal.support import old_paths
 from npcompat.symbol import _files
 from npcompat.symbol._executor import Executor
 from npcompat.symbol._symbol import Graph, Group, Symbol, var
@@ -39,3 +40,5 @@ def _one_or_several(heads: Any) -> Any:
 
 
 __all__ = ["Executor", "Graph", "Group", "Symbol", "Variable", "load", "load_json", "var"]
+
+__getattr__ = old_paths.names_of(__name__)

@@ -55,6 +55,18 @@ for path in paths:
     assert done.returncode == 0, done.stderr
 
 
+def test_paths_are_found_as_attributes_that_nobody_has_imported():
+    program = f"""
+import functools, npcompat as mx
+for path in {[*MODULES]!r}:
+    functools.reduce(getattr, path.split("."), mx)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_table_is_not_read_before_a_path_is_asked_for():
     program = """
 import sys, npcompat

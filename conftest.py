@@ -4,6 +4,7 @@
 
 import gc
 import os
+from collections.abc import Iterator
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
@@ -36,6 +37,21 @@ def old_objects_are_frozen() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def processes_share_programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let the processes that tests start share their compiled programs on disk: many of them run
+    the same program.  JAX has read its settings here, so that the tests themselves compile anew.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAX_COMPILATION_CACHE_DIR", str(folder / "programs"))
+        patch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+        patch.setenv("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+        yield
 
 
 # extensions of libraries that may be missing; programs, which run when they are imported

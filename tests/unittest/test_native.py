@@ -650,3 +650,31 @@ def test_a_step_that_checks_values_is_finished_in_c_and_raises_at_the_next_read(
         with pytest.raises(IndexError, match="numbers of classes, from 0 to 2"):
             state.tolist()
         assert state.tolist() == [205, 205, 205]
+
+
+NUMBERS = [0, -1, 3, 255, 256, -129, 2**31, 2**63, 2**64, 10**30, 1.5, -0.0, 1e40, 1e300, True]
+NUMBERS += [float("nan"), float("inf"), 1 + 2j, 3 + 0j]
+ELEMENTS = [((3,), 1), ((3,), -1), ((2, 3), (1, 2)), ((2, 3), (-1, 0)), ((), ()), ((3,), 3)]
+
+
+@NEEDED
+@pytest.mark.parametrize("dtype", [*"?bBhHiIlLefdFD"])
+@pytest.mark.parametrize("of_a_view", [False, True])
+def test_a_number_is_written_into_an_element_as_numpy_does(dtype, of_a_view):
+    def written(np, shape, key, number):
+        array = np.zeros(shape, dtype=dtype)
+        if of_a_view:
+            array = np.zeros((4, 2, 6), dtype=dtype)[1, :, ::2]
+            array = {0: array[1, 1, ...], 1: array[1], 2: array}[len(shape)]
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            try:
+                array[key] = number
+            except (OverflowError, ValueError, TypeError, IndexError) as error:
+                return type(error), str(error)
+        said = [(w.category, str(w.message)) for w in warned]
+        return onp.asarray(array).tobytes(), said
+
+    with npx.backend("numpy"):
+        for (shape, key), number in itertools.product(ELEMENTS, NUMBERS):
+            assert written(np, shape, key, number) == written(onp, shape, key, number), (key, number)

@@ -17,6 +17,7 @@
 #endif
 #define PY_SSIZE_T_CLEAN
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #include <Python.h>
 #include <stddef.h>
 #include <numpy/arrayobject.h>

@@ -130,11 +130,20 @@ is_common_on_host(PyObject *handle)
     return common;
 }
 
+/* The address of the element that a key of ints names, for NumPy's conversion of a number; NULL
+   without an error where its `a[key] = new` has more to check. */
+static char *
+element_to_write(PyObject *target, PyObject *key)
+{
+    return IS_NDARRAY(target) && PyArray_ISBEHAVED((PyArrayObject *)target) ? element_at((PyArrayObject *)target, key) : NULL;
+}
+
 /* `handle[key] = new`; 1 if it is done, 0 if the slow path is needed, -1 for an error. */
 static int
 written(PyObject *handle, PyObject *given, PyObject *new)
 {
     PyObject *key, *target, *source = NULL, *large = NULL;
+    char *place;
     int basic, failure;
     if (!IS_ARRAY(handle) || !(is_number(new) || IS_OURS(new)) || is_readonly(handle) || !mode_is_default()) {
         return ERROR_OR_FALL_BACK;
@@ -157,7 +166,8 @@ written(PyObject *handle, PyObject *given, PyObject *new)
         Py_DECREF(key);
         return ERROR_OR_FALL_BACK;
     }
-    failure = PyObject_SetItem(target, key, source);
+    place = basic && is_number(new) ? element_to_write(target, key) : NULL;
+    failure = place == NULL ? PyObject_SetItem(target, key, source) : PyArray_Pack(PyArray_DESCR((PyArrayObject *)target), place, source);
     if (large != NULL) {
         end_write(large);
     }

@@ -677,4 +677,7 @@ def test_a_number_is_written_into_an_element_as_numpy_does(dtype, of_a_view):
 
     with npx.backend("numpy"):
         for (shape, key), number in itertools.product(ELEMENTS, NUMBERS):
-            assert written(np, shape, key, number) == written(onp, shape, key, number), (key, number)
+            assert written(np, shape, key, number) == written(onp, shape, key, number), (
+                key,
+                number,
+            )

@@ -21,7 +21,7 @@ from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import compile_log, dtypes, fusion_groups, modes
 from npcompat._internal.core.engine_array import EngineArray
 from npcompat._internal.core.graph_node import Leaf
-from npcompat._internal.core.handle import Handle, Value, bump_version
+from npcompat._internal.core.handle import Handle, Value, bump_version, extra
 from npcompat._internal.core.op import REGISTRY, Attrs, Op
 from npcompat._internal.core.program_cache import FORWARD
 from npcompat._internal.core.protocols import TraceLike
@@ -75,6 +75,7 @@ class Trace:
         self.numbers: dict[
             int, Any
         ] = {}  # by id of the payload: traced numbers that are operands of operators
+        self.refused: list[Handle] = []  # handles from outside that are read-only in the trace
         self.notes: dict[Any, Any] = {}  # of staged loops and branches; see `staging/`
 
     # --- handles
@@ -208,8 +209,16 @@ class Trace:
         """True if a root handle existed before the trace."""
         return id(handle) in self.before or id(handle._value) not in self.born
 
+    def refuse_writes(self, handle: Handle, reason: str) -> None:
+        """Make a handle read-only until the trace ends."""
+        if not extra(handle).readonly:
+            extra(handle).readonly = reason
+            self.refused.append(handle)
+
     def restore(self) -> None:
         """Restore the value that every outside handle had before the trace."""
+        for handle in self.refused:
+            extra(handle).readonly = False
         for key, (handle, value) in self.before.items():
             handle._value = value
             version, rare = self.versions[key], handle._extra

@@ -10,6 +10,7 @@ from typing import Any
 from npcompat._internal.core import modes
 
 GUARDS, COUNTED, AT_END, LAYOUT = "guards", "counted guards", "at end", "layout of new arrays"
+CAPTURED = "lists of what ended traces have captured"
 _ITEM, _CHECK = 0, 4  # kinds of `compile/guards.py`: an item of a dict, a function to call
 
 
@@ -53,4 +54,14 @@ def _outermost() -> Any:
     return trace
 
 
-__all__ = ["AT_END", "COUNTED", "GUARDS", "LAYOUT", "at_end", "counted", "guard", "makes_arrays"]
+__all__ = [
+    "AT_END",
+    "CAPTURED",
+    "COUNTED",
+    "GUARDS",
+    "LAYOUT",
+    "at_end",
+    "counted",
+    "guard",
+    "makes_arrays",
+]

@@ -17,6 +17,7 @@ from npcompat._internal.core.handle import (
     Handle,
     Value,
     bump_version,
+    check_writeable,
     clock,
     payload_now,
 )
@@ -43,8 +44,14 @@ def write(handle: Handle, value: Value) -> None:
 
     The caller has cast and broadcast the value to the handle's dtype and shape.
     """
-    if handle._extra is not None and handle._extra.readonly:
-        raise ValueError("assignment destination is read-only")
+    check_writeable(handle)
+    _replace(handle, value)
+
+
+def write_back(handle: Handle, value: Value) -> None:
+    """Replace the value of a handle by the result of a loop or branch that has written it; it may
+    be read-only since.
+    """
     _replace(handle, value)
 
 
@@ -103,8 +110,7 @@ def _kept_where(handle: Handle, value: Value) -> Value:
 
 def relocate(handle: Handle, value: Value) -> None:
     """Replace what a handle means, and where it lies: on the devices of the new value."""
-    if handle._extra is not None and handle._extra.readonly:
-        raise ValueError("assignment destination is read-only")
+    check_writeable(handle)
     _replace(handle, value, keeps_place=False)
 
 

@@ -367,7 +367,7 @@ class StagedLoop:
         results = execution.run(op, operands)
         results = (results,) if total == 1 else results
         for handle, value in zip(written, results[len(left) :], strict=False):
-            writes.write(handle, value)
+            writes.write_back(handle, value)
         trace = context.running()
         for n, (kind, message) in enumerate(errors):
             trace.expect(results[-1].payload[n], kind, message)

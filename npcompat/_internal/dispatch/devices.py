@@ -75,9 +75,10 @@ class Device:
                 f"device {self!r} does not exist: this process has {len(found)} of kind "
                 f"{self.kind!r}"
             )
-        if self.index:
+        device = found[self.index]
+        if self.index or (self._plugin() is None and device is not xla.default_device()):
             sharding.several[0] = True
-        return found[self.index]
+        return device
 
     def _plugin(self) -> Any:
         """The plug-in whose device it is: its own, or that of the running mode."""

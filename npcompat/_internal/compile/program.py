@@ -37,6 +37,7 @@ from npcompat._internal.dispatch.calls import programs_on_xla
 from npcompat._internal.dispatch.memory_layout import in_c_order
 from npcompat._internal.dispatch.pending_errors import expect
 from npcompat._internal.dispatch.placement import on_host, transfer_to_xla
+from npcompat._internal.random import stream
 from npcompat._internal.support.interrupts import uninterrupted
 
 NO_CACHED_RUN: Any = object()
@@ -135,6 +136,8 @@ class Program:
         static = [leaf.value if type(leaf) is Static else leaf for leaf in call.leaves]
         watch = Watch(function, [x for x in static if not isinstance(x, Handle)], name)
         inputs = [_handles.read(h) for h in call.inputs]
+        if moves_streams := sharding.several[0] and modes.current().trace is None:
+            stream.release_all()
         found = self.captured = watch.run(
             lambda: capture(name, body, inputs, reason, track_recomputable=True)
         )
@@ -144,6 +147,8 @@ class Program:
         self.nodes = [h._value.node is not None for h in found.reads]
         self.layouts: list[Any] = []
         self.layout_of_new = notes.get(LAYOUT)
+        if moves_streams:
+            stream.bring_along(found.reads, inputs)
         if sharding.several[0]:
             self.layouts = _move_to_common_mesh(
                 [h._value for h in found.reads], inputs, self.layout_of_new
@@ -295,10 +300,12 @@ class Program:
         found = self.captured
         if self.state is not None:
             self.state.materialize()
+        arguments = [*map(_argument, call.inputs)]
+        if sharding.several[0] and mode.trace is None:
+            stream.bring_along(self.reads, arguments)
         values = [h._value for h in self.reads]
         if _moves_state(mode):
             _stay_on_xla(values, mode, found.op.name)
-        arguments = [*map(_argument, call.inputs)]
         if (
             sharding.several[0]
             and _move_to_common_mesh(values, arguments, self.layout_of_new) != self.layouts
@@ -346,8 +353,10 @@ class Program:
         """Run the program as one recorded operation, so that the tape gets one node."""
         self._check_writeable()
         found = self.captured
-        values = [_handles.read(h) for h in self.reads]
-        values += map(_argument, call.inputs)
+        arguments = [*map(_argument, call.inputs)]
+        if sharding.several[0] and modes.current().trace is None:
+            stream.bring_along(self.reads, arguments)
+        values = [*[_handles.read(h) for h in self.reads], *arguments]
         results = execution.run(self.op, values)
         outputs, changed, written, flags = found.split(
             (results,) if found.op.outputs == 1 else results

@@ -148,10 +148,8 @@ def _renamed(payload: Any, sharding: Any) -> Any:
 
 
 def kept_where(payload: Any, before: Any) -> Any:
-    """Return a new value of an array in the layout of the old one."""
+    """Return a new value of an array on XLA in the layout of the old one."""
     there = before.sharding
-    if type(payload) is not Array:
-        return payload if spread(before) is None else laid_out(payload, there)
     if payload.sharding == there:
         return payload
     if spread(before) is not None:
@@ -191,6 +189,36 @@ def one_copy(payload: Any) -> Any:
 def local(payload: Any) -> Any:
     """A replicated array as one of this process alone, on no chosen device."""
     return uncommitted(_copy_here(payload))
+
+
+def is_chosen(payload: Any) -> bool:
+    """Return True for an array on XLA whose place was chosen; others move as programs need them."""
+    return type(payload) is Array and bool(payload.committed)
+
+
+def chosen(payload: Any, place: Any) -> Any:
+    """An array on XLA on a device that is chosen for it."""
+    with jax.enable_x64(True):
+        return jax.device_put(payload, place)
+
+
+def common_place(payloads: Sequence[Any]) -> Any:
+    """Where a program of these operands runs: the layout of the first on a mesh, else that of the
+    first on a chosen device; None if nobody has chosen.
+    """
+    chosen = [p.sharding for p in payloads if is_chosen(p)]
+    return next((s for s in chosen if s.num_devices > 1), chosen[0] if chosen else None)
+
+
+def lies_at(payload: Any, place: Any) -> bool:
+    """Return True if a small array lies on a device, or on all devices of a mesh, or for None on
+    none that was chosen.
+    """
+    if place is None or not is_chosen(payload):
+        return place is None and not is_chosen(payload)
+    if place.num_devices > 1:
+        return bool(payload.sharding == replicated(place))
+    return bool(payload.sharding.device_set == place.device_set)
 
 
 def remote_values(payload: Any) -> RemoteValuesError:
@@ -356,16 +384,20 @@ __all__ = [
     "apart",
     "are_apart",
     "block_on_cpu_mesh",
+    "chosen",
+    "common_place",
     "divides",
     "fitted",
     "from_local_rows",
     "gathered",
     "grid",
+    "is_chosen",
     "is_grid",
     "is_layout",
     "kept_where",
     "laid_out",
     "layout",
+    "lies_at",
     "lies_elsewhere",
     "local",
     "named",

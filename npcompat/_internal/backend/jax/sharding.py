@@ -273,20 +273,24 @@ def are_apart(error: Exception) -> bool:
     return several[0] and any([text in str(error) for text in _APART])
 
 
-def apart(payloads: Sequence[Any]) -> str:
-    """The text of the error about operands that lie apart; each set of devices is named once."""
+def apart(payloads: Sequence[Any], layout: Any = None) -> str:
+    """The text of the error about operands that lie apart, or apart from where their program lays
+    arrays out; each set of devices is named once.
+    """
+    places = [(p.sharding, f"shape {p.shape}") for p in payloads if type(p) is Array]
+    if layout is not None:
+        places.append((layout, "what the function lays out"))
     found: dict[str, str] = {}
-    for payload in payloads:
-        if type(payload) is Array:
-            numbers = sorted([device.id for device in payload.sharding.device_set])
-            name = next(iter(payload.sharding.device_set)).platform
-            found.setdefault(f"{name} {numbers}", f"shape {payload.shape}")
+    for place, what in places:
+        numbers = sorted([device.id for device in place.device_set])
+        name = next(iter(place.device_set)).platform
+        found.setdefault(f"{name} {numbers}", what)
     if len(found) < 2:
         return (
             "operands lie on meshes of the same devices in other arrangements, and one of them has "
             "no name for how a result lies: use one mesh for all"
         )
-    where = " and ".join([f"{shape} on {place}" for place, shape in found.items()])
+    where = " and ".join([f"{what} on {place}" for place, what in found.items()])
     return (
         f"operands lie on devices that have no mesh in common: {where}; move one of them, as by "
         "a.to_device(b.device)"

@@ -74,6 +74,10 @@ PROGRAMS = {
                     assert net[0].weight.grad().device == here, (way, place)
                 assert max(losses[-4:]) - min(losses[-4:]) < 1e-6, losses
                 assert np.random.normal(size=2).device == npx.cpu(0)
+        rng = np.random.default_rng(0)
+        add = npx.jit(lambda x: x + rng.normal(size=4))
+        for place in (npx.cpu(1), mesh("data"), npx.cpu(1), npx.cpu(0), npx.cpu(1), mesh("data")):
+            assert add(np.zeros(4, ctx=place)).device == place
         draw = npx.jit(lambda: np.random.normal(size=16))
         for place in (npx.cpu(1), mesh("data"), npx.cpu(0), npx.cpu(1), mesh("data"), npx.cpu(1)):
             np.random.seed(1)

@@ -237,7 +237,7 @@ class Program:
                 return NO_CACHED_RUN
             inputs.append(payload)
         if not self.pure:
-            operands = None if self.state is None else self.state.operands(inputs)
+            operands = None if self.state is None else _retained(self.state, inputs)
             if operands is None:
                 return NO_CACHED_RUN
             inputs = operands
@@ -263,7 +263,7 @@ class Program:
             return self._recorded(call)
         operands = None
         if self.state is not None and not self.captured.changed:
-            operands = self.state.operands([_handles.read(h).payload for h in call.inputs])
+            operands = _retained(self.state, [_handles.read(h).payload for h in call.inputs])
         if operands is None:
             return self._on_handles(call, mode)
         with uninterrupted:
@@ -301,8 +301,9 @@ class Program:
         if self.state is not None:
             self.state.materialize()
         arguments = [*map(_argument, call.inputs)]
+        stays = True
         if sharding.several[0] and mode.trace is None:
-            stream.bring_along(self.reads, arguments)
+            stays = stream.bring_along(self.reads, arguments)
         values = [h._value for h in self.reads]
         if _moves_state(mode):
             _stay_on_xla(values, mode, found.op.name)
@@ -319,7 +320,7 @@ class Program:
                 ownership.release(values, payloads, self.given)
             results = execution.execute(self.op, payloads, self.donated)
             outputs, changed, written, flags = found.split(results)
-            if any([type(h._value) is BorrowedValue for h in self.writes]):
+            if not stays or any([type(h._value) is BorrowedValue for h in self.writes]):
                 self.state = None
                 self._write_through(written, results, mode)
             else:
@@ -373,6 +374,16 @@ class Program:
         for handle in self.writes:
             if handle._extra is not None and handle._extra.readonly:
                 raise ValueError("assignment destination is read-only")
+
+
+def _retained(state: RetainedOutputs, inputs: list[Any]) -> list[Any] | None:
+    """Operands of a program with what it has retained; None if that is not current, or does not lie
+    where the arguments do.
+    """
+    operands = state.operands(inputs)
+    if operands is not None and sharding.several[0] and sharding.lie_apart(operands):
+        return None
+    return operands
 
 
 def _move_to_common_mesh(

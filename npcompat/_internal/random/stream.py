@@ -235,18 +235,23 @@ def release_all() -> None:
     _release(_states.values())
 
 
-def bring_along(read: Iterable[Handle], beside: Iterable[Value]) -> None:
+def bring_along(read: Iterable[Handle], beside: Iterable[Value]) -> bool:
     """Take the states of streams that a program reads to where its other operands lie; without any,
     to the device on which the context places new arrays.
+
+    Return False if only arguments or the context say where: the next call may need them elsewhere.
     """
-    others, states = [v.payload for v in beside], []
+    others: list[Any] = []
+    states = []
     for handle in read:
         if is_state(handle):
             states.append(handle)
         else:
             others.append(handle._value.payload)
     if not states:
-        return
+        return True
+    stays = sharding.common_place(others) is not None
+    others += [v.payload for v in beside]
     mode = modes.current()
     place, device = sharding.common_place(others), mode.device
     alone = not others and device not in (None, xla.default_device()) and engine_of(mode) is None
@@ -257,6 +262,7 @@ def bring_along(read: Iterable[Handle], beside: Iterable[Value]) -> None:
             _release((handle,))
             if alone and place is not None:
                 writes.relocate(handle, Value(sharding.chosen(handle._value.payload, place)))
+    return stays or place is None
 
 
 def _release(states: Iterable[Handle]) -> None:

@@ -210,6 +210,11 @@ def common_place(payloads: Sequence[Any]) -> Any:
     return next((s for s in chosen if s.num_devices > 1), chosen[0] if chosen else None)
 
 
+def lie_apart(payloads: Sequence[Any]) -> bool:
+    """Return True if the chosen places of arrays are not all on the same devices."""
+    return len({frozenset(p.sharding.device_set) for p in payloads if is_chosen(p)}) > 1
+
+
 def lies_at(payload: Any, place: Any) -> bool:
     """Return True if a small array lies on a device, or on all devices of a mesh, or for None on
     none that was chosen.
@@ -401,6 +406,7 @@ __all__ = [
     "kept_where",
     "laid_out",
     "layout",
+    "lie_apart",
     "lies_at",
     "lies_elsewhere",
     "local",

@@ -241,5 +241,6 @@ def _operator(name: str, trace: Trace, jaxpr: Any, run: _Run, reason: str) -> Op
         reason=reason,
         groups=run.groups,
         loops=tuple(trace.notes.get("loops", ())),
+        layout=trace.notes.get(LAYOUT),
         prefers_xla=True,
     )

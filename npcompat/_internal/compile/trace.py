@@ -27,6 +27,7 @@ from npcompat._internal.core.program_cache import FORWARD
 from npcompat._internal.core.protocols import TraceLike
 from npcompat._internal.core.retained_outputs import version_of
 from npcompat._internal.dispatch import masked_array, memory_layout
+from npcompat._internal.dispatch.meshes import Sharding
 from npcompat._internal.dispatch.numpy_errors import explained
 from npcompat._internal.dispatch.placement import (
     MOST_KNOWN,
@@ -190,6 +191,8 @@ class Trace:
         """
         if REGISTRY.get(op.name) is not op or op.prefers_xla or op.only_on_xla:
             return traced
+        if any([isinstance(a, Sharding) for a in attrs]):
+            return traced  # a constant has no layout
         outs = (traced,) if op.outputs == 1 else traced
         compute = partial(_on_host, op, payloads, attrs, mode.numpy_dtypes)
         if any([math.prod(o.shape) > MOST_KNOWN for o in outs]):

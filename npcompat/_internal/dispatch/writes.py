@@ -22,7 +22,7 @@ from npcompat._internal.core.handle import (
     payload_now,
 )
 from npcompat._internal.core.op import Attrs, Op
-from npcompat._internal.dispatch import late_bound, memory_layout
+from npcompat._internal.dispatch import backends, late_bound, memory_layout
 from npcompat._internal.dispatch.apply import _current_mode, _default_mode
 from npcompat._internal.dispatch.backends import ON_DEVICES, XLA_ARRAY
 from npcompat._internal.dispatch.execution import run
@@ -101,8 +101,12 @@ def _kept_where(handle: Handle, value: Value) -> Value:
         if type(payload) is not XLA_ARRAY or xla.device_of(payload) is xla.first_cpu():
             return value
         kept = onp.array(host_payload(value))
-    elif type(before) is XLA_ARRAY and before.shape == payload.shape:
+    elif type(before) is not XLA_ARRAY or before.shape != payload.shape:
+        return value
+    elif type(payload) is XLA_ARRAY:
         kept = sharding.kept_where(payload, before)
+    elif xla.device_of(before) is not xla.first_cpu():
+        kept = backends.asarray_like(payload, before)
     else:
         return value
     return value if kept is payload else Value(kept, value.node, value.index)

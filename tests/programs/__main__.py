@@ -2,6 +2,7 @@
 
 import argparse
 import random
+import signal
 import sys
 import time
 from collections import Counter
@@ -35,8 +36,10 @@ def main() -> int:
         flush=True,
     )
     end = time.monotonic() + 60 * given.minutes
+    stopped: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: stopped.append(number))
     for number in range(given.count):
-        if time.monotonic() > end:
+        if stopped or time.monotonic() > end:
             break
         mode = modes[number % len(modes)]
         rng = random.Random(f"{given.seed} {number}")

@@ -9,7 +9,7 @@ recorded, nested and differentiated like any other operator.
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as onp
 
@@ -26,7 +26,8 @@ from npcompat._internal.core.op import REGISTRY, Attrs, Op
 from npcompat._internal.core.program_cache import FORWARD
 from npcompat._internal.core.protocols import TraceLike
 from npcompat._internal.core.retained_outputs import version_of
-from npcompat._internal.dispatch import masked_array, memory_layout
+from npcompat._internal.dispatch import masked_array, memory_layout, writes
+from npcompat._internal.dispatch.handles import wrap
 from npcompat._internal.dispatch.numpy_errors import explained
 from npcompat._internal.dispatch.placement import (
     MOST_KNOWN,
@@ -38,6 +39,19 @@ from npcompat._internal.support.errors import SymbolError, TracedValueError, use
 
 OUTSIDE = Leaf(None, "outside")
 """Node of values recorded before the trace began; backward inside the trace stops at it."""
+
+
+_SELECTED = "selections that inner traces read"
+
+
+class Selected(NamedTuple):
+    """Array in full shape, or mask, of a selection that an inner trace reads: the selection's
+    handle, or None for a mask; its value; and the handle by which that value is read.
+    """
+
+    handle: Handle | None
+    value: Value
+    whole: Handle
 
 
 class CapturedTypeError(Exception):
@@ -75,6 +89,7 @@ class Trace:
         self.numbers: dict[
             int, Any
         ] = {}  # by id of the payload: traced numbers that are operands of operators
+        self.selections: list[Selected] = []  # those of an outer trace that are read here
         self.notes: dict[Any, Any] = {}  # of staged loops and branches; see `staging/`
 
     # --- handles
@@ -89,6 +104,8 @@ class Trace:
         value = handle._value
         if id(value) in self.born:
             return value
+        if type(value.payload) is masked_array.MaskedPayload:
+            return self._read_selection(handle, value)
         memory_layout.note(handle)
         self._touch(handle, value)
         lifted = tracing.lifted(self.capture(handle, value))
@@ -104,6 +121,60 @@ class Trace:
         handle._value = inside
         bump_version(handle)
         return inside
+
+    def _read_selection(self, handle: Handle, value: Value) -> Value:
+        """Return a selection of an outer trace, whose array in full shape and mask become inputs.
+
+        They are read through handles of their own, which the outer trace keeps.
+        """
+        outer, notes = value.payload, getattr(self.outer, "notes", {})
+        hidden = notes.setdefault(_SELECTED, {})
+        array = hidden.get(id(handle))
+        if array is None or array.value is not outer.values:
+            array = hidden[id(handle)] = Selected(handle, outer.values, wrap(outer.values))
+            hidden[id(array.whole)] = array
+        mask = hidden.get(id(outer.mask))
+        if mask is None:
+            mask = hidden[id(outer.mask)] = Selected(None, outer.mask, wrap(outer.mask))
+        self._touch(handle, value)
+        inside = self.adopt(
+            Value(
+                masked_array.MaskedPayload(
+                    self.read(array.whole), self.read(mask.whole), outer.trailing, outer.ordered
+                )
+            )
+        )
+        self.selections.append(array)
+        self.lifted[id(handle)] = inside
+        handle._value = inside
+        bump_version(handle)
+        return inside
+
+    def write_back(self, handle: Handle, value: Value) -> None:
+        """Write the result of a program that an inner trace made into a handle that it wrote."""
+        writes.write(handle, value)
+        found = self.notes.get(_SELECTED, {}).get(id(handle))
+        if found is not None and found.whole is handle:
+            selection = self.read(found.handle)
+            writes.write(found.handle, selection.payload.alike(value))
+
+    def selections_of(self, whole: Iterable[Handle]) -> list[Handle]:
+        """Return the selections whose arrays in full shape are read by these handles."""
+        found = [self.notes.get(_SELECTED, {}).get(id(h)) for h in whole]
+        return [f.handle for f in found if f is not None and f.handle is not None]
+
+    def spread_selections(self) -> None:
+        """Turn writes of selections of an outer trace into writes of their arrays in full shape."""
+        for handle, _, whole in self.selections:
+            now, before = handle._value, self.lifted[id(handle)]
+            if now is before:
+                continue
+            if type(now.payload) is not masked_array.MaskedPayload or not self.same(
+                now.payload.mask.payload, before.payload.mask.payload
+            ):
+                masked_array.refuse(before.payload, "a write by other positions than all of")
+            whole._value = now.payload.values
+            handle._value = before
 
     def capture(self, handle: Handle, value: Value) -> Any:
         """Make the outside value of a handle an input; return the constant for it in the jaxpr."""
@@ -122,7 +193,10 @@ class Trace:
     def writing(self, handle: Handle) -> None:
         """Note that the handle is about to be written."""
         if id(handle._value) not in self.born and id(handle) not in self.before:
-            self._touch(handle, handle._value)
+            if type(handle._value.payload) is masked_array.MaskedPayload:
+                self._read_selection(handle, handle._value)
+            else:
+                self._touch(handle, handle._value)
 
     def _touch(self, handle: Handle, value: Value) -> None:
         """Note what an outside handle holds before the trace reads or writes it."""

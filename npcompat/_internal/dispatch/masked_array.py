@@ -261,7 +261,7 @@ def written(value: Value, mask: Value, axis: int) -> Value:
     found = value.payload
     if type(found) is not MaskedPayload:
         return value
-    if found.axis != axis or not _same(found.mask, mask):
+    if found.axis != axis or not same(found.mask, mask):
         raise _refused("{} is written through another boolean mask", found.ordered)
     return found.values
 
@@ -272,7 +272,7 @@ def in_full(values: Sequence[Value]) -> tuple[list[Value], Value]:
     Operands that are no selections are unchanged. Raise TracedValueError for several masks.
     """
     chosen = [v.payload for v in values if type(v.payload) is MaskedPayload]
-    if not all([_same(chosen[0].mask, other.mask) for other in chosen]):
+    if not all([same(chosen[0].mask, other.mask) for other in chosen]):
         raise _several_masks()
     whole = [v.payload.values if type(v.payload) is MaskedPayload else v for v in values]
     return whole, chosen[0].mask
@@ -295,7 +295,7 @@ def _several_masks() -> TracedValueError:
 def apply(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
     """Run an operator of which at least one operand is a `MaskedPayload`."""
     chosen = [v.payload for v in values if type(v.payload) is MaskedPayload]
-    if not all([_same(chosen[0].mask, other.mask) for other in chosen]):
+    if not all([same(chosen[0].mask, other.mask) for other in chosen]):
         raise _several_masks()
     alike = all([a.trailing == chosen[0].trailing for a in chosen])
     if alike and op.pattern in ("elementwise", "broadcast") and "shape" not in op.attrs:
@@ -324,10 +324,10 @@ def apply(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
 
 
 def _alike(one: MaskedPayload, other: MaskedPayload) -> bool:
-    return one.trailing == other.trailing and _same(one.mask, other.mask)
+    return one.trailing == other.trailing and same(one.mask, other.mask)
 
 
-def _same(one: Value, other: Value) -> bool:
+def same(one: Value, other: Value) -> bool:
     """True if two masks are the same value, or come from the same operators on the same arrays."""
     trace = modes.current().trace
     assert trace is not None
@@ -547,6 +547,7 @@ __all__ = [
     "lengths",
     "made",
     "refuse",
+    "same",
     "select",
     "together",
     "with_where",

@@ -11,26 +11,28 @@ PROGRAM = Path(__file__).parent / "programs" / "overlapping_writes.py"
 
 
 ALL = [
-    *[("float32", 1, part, 4) for part in range(4)],
-    ("float32", 2, 0, 1),
-    ("float64", 1, 0, 5),
-    ("float64", 2, 1, 3),
-    ("int64", 1, 1, 5),
-    ("int64", 2, 2, 3),
+    *[("float32", 1, part, 4, around) for part in range(4) for around in ("alone", "among")],
+    ("float32", 2, 0, 1, "alone"),
+    ("float32", 2, 0, 1, "among"),
+    ("float64", 1, 0, 5, "alone"),
+    ("float64", 2, 1, 3, "among"),
+    ("int64", 1, 1, 5, "among"),
+    ("int64", 2, 2, 3, "alone"),
+    ("complex64", 1, 2, 9, "among"),
 ]
-ALWAYS = {("float32", 1, 0, 4), ("int64", 2, 2, 3)}
+ALWAYS = {("int64", 2, 2, 3, "alone"), ("complex64", 1, 2, 9, "among")}
 """What is run before each change; XLA is another one only where its version changes."""
 
 
 @pytest.mark.parametrize(
-    ("dtype", "axes", "part", "parts"),
+    ("dtype", "axes", "part", "parts", "around"),
     [case if case in ALWAYS else pytest.param(*case, marks=pytest.mark.slow) for case in ALL],
 )
-def test_producers_and_writes_equal_numpy(dtype, axes, part, parts):
+def test_producers_and_writes_equal_numpy(dtype, axes, part, parts, around):
     environment = {k: v for k, v in os.environ.items() if k != "XLA_FLAGS"}
     environment["PYTHONPATH"] = str(Path(__file__).parents[2])
     ran = subprocess.run(
-        [sys.executable, str(PROGRAM), dtype, *map(str, (axes, part, parts))],
+        [sys.executable, str(PROGRAM), dtype, *map(str, (axes, part, parts)), around],
         capture_output=True,
         text=True,
         timeout=550,

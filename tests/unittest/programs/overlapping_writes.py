@@ -3,8 +3,9 @@
 Where NumPy itself reads what it has overwritten, as in `v[0:8:2] = v[1:5]`, values are copied.
 
 Run as a program it compares all pairs, with XLA at the user's level of optimisation, and prints
-those that differ: `python overlapping_writes.py float32 1 0 1` takes a dtype, a number of axes, and
-which part of how many to run.
+those that differ: `python overlapping_writes.py float32 1 0 1 alone` takes a dtype, a number of
+axes, which part of how many to run, and whether the write is `alone`, or `among` others: of the
+source before, and of the result behind.
 """
 
 import sys
@@ -122,7 +123,7 @@ WRITES_2D = {
 }
 
 
-def wrong(dtype, axes, part, parts):
+def wrong(dtype, axes, part, parts, among):
     """The pairs that differ from NumPy, of each `parts`-th one."""
     from npcompat import np, npx
 
@@ -134,18 +135,26 @@ def wrong(dtype, axes, part, parts):
     for producer, write in pairs:
 
         def program(m, x, producer=producer, write=write):
+            if among:
+                x[..., None] += 2
             v = producers[producer](m, x)
-            return writes[write](m, v, x)
+            v = writes[write](m, v, x)
+            if among:
+                v[...] += 1
+            return v
 
-        expected = program(onp, source.copy())
+        theirs, ours = source.copy(), np.array(source)
+        expected = program(onp, theirs)
         compiled = npx.jit(lambda x, program=program: program(np, x))
-        if not onp.array_equal(compiled(np.array(source)).asnumpy(), expected):
+        if not onp.array_equal(compiled(ours).asnumpy(), expected) or not (
+            onp.array_equal(ours.asnumpy(), theirs)
+        ):
             found.append((producer, write))
     return len(pairs), found
 
 
 if __name__ == "__main__":
-    count, found = wrong(sys.argv[1], *map(int, sys.argv[2:]))
+    count, found = wrong(sys.argv[1], *map(int, sys.argv[2:5]), sys.argv[5] == "among")
     for pair in found:
         print(*pair, sep=" x ")
     print(f"{count} pairs, {len(found)} wrong")

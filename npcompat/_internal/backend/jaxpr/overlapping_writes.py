@@ -215,14 +215,20 @@ def _writes(jaxpr: Any) -> bool:
 def _storing(shape: tuple[int, ...], dtype: Any) -> JaxprEqn:
     """Return the equation that copies an array into memory of its own.
 
-    XLA fuses nothing across a conditional. Both of its branches return the array. The barrier in
-    one of them hides that until it is too late for XLA to simplify the conditional.
+    XLA fuses nothing across a conditional. Both of its branches return the array. One of them
+    writes the first element again: so XLA copies an array that is used later, too. If both returned
+    their operand, the result would be the same memory, of which XLA does not know where it
+    overwrites one and reads the other.
     """
 
     def store(array: Any) -> Any:
         first = lax.index_in_dim(jnp.reshape(array, -1), 0, keepdims=False)
         chosen = first if first.dtype == bool else jnp.real(first) > 0
-        return lax.cond(chosen, lambda x: x, lax.optimization_barrier, array)
+        return lax.cond(chosen, lambda x, _: x, written_again, array, first)
+
+    def written_again(array: Any, first: Any) -> Any:
+        piece = jnp.reshape(lax.optimization_barrier(first), (1,) * len(shape))
+        return lax.dynamic_update_slice(array, piece, (0,) * len(shape))
 
     with jax.enable_x64(True):
         found: JaxprEqn = jax.make_jaxpr(jax.jit(store))(

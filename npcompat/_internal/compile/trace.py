@@ -89,6 +89,8 @@ class Trace:
         self.numbers: dict[
             int, Any
         ] = {}  # by id of the payload: traced numbers that are operands of operators
+        self.masks: dict[int, Value] = {}  # by id of a mask of an outer trace: that mask, read here
+        self.first_masks: dict[int, Value] = {}  # by id of a mask read here: where it was made
         self.selections: list[Selected] = []  # those of an outer trace that are read here
         self.notes: dict[Any, Any] = {}  # of staged loops and branches; see `staging/`
 
@@ -133,14 +135,18 @@ class Trace:
         if array is None or array.value is not outer.values:
             array = hidden[id(handle)] = Selected(handle, outer.values, wrap(outer.values))
             hidden[id(array.whole)] = array
-        mask = hidden.get(id(outer.mask))
+        first = self._first_mask(outer.mask)
+        mask = hidden.get(id(first))
         if mask is None:
-            mask = hidden[id(outer.mask)] = Selected(None, outer.mask, wrap(outer.mask))
+            there = getattr(self.outer, "masks", {}).get(id(first), outer.mask)
+            mask = hidden[id(first)] = Selected(None, first, wrap(there))
         self._touch(handle, value)
+        inner = self.read(mask.whole)
+        self.masks[id(first)], self.first_masks[id(inner)] = inner, first
         inside = self.adopt(
             Value(
                 masked_array.MaskedPayload(
-                    self.read(array.whole), self.read(mask.whole), outer.trailing, outer.ordered
+                    self.read(array.whole), inner, outer.trailing, outer.ordered
                 )
             )
         )
@@ -149,6 +155,14 @@ class Trace:
         handle._value = inside
         bump_version(handle)
         return inside
+
+    def _first_mask(self, mask: Value) -> Value:
+        """Return the mask of the trace that made it, for one that inner traces have read."""
+        trace: Any = self.outer
+        while trace is not None:
+            mask = trace.first_masks.get(id(mask), mask)
+            trace = trace.outer
+        return mask
 
     def write_back(self, handle: Handle, value: Value) -> None:
         """Write the result of a program that an inner trace made into a handle that it wrote."""

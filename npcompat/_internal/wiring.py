@@ -128,6 +128,7 @@ def _connect_fast_path() -> None:
         # error flags of programs, checked at the next read
         pending=pending_errors.pending,
         raise_pending=pending_errors.raise_pending,
+        check_pending=pending_errors.check_pending,
         program_cache=program_cache.ProgramCache,
         xla_programs=program_cache.position(program_cache.FORWARD, xla.name),
         host_programs=program_cache.position(program_cache.FORWARD, host.name),

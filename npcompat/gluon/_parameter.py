@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import dataclass
+from dataclasses import replace as with_changes
 from typing import Any, NoReturn, Self
 
 import numpy as onp
@@ -559,8 +560,11 @@ class Parameter:
         return {k: v for k, v in self.__dict__.items() if k not in ("_trainers", "_data", "_plan")}
 
     def __getstate__(self) -> dict[str, Any]:
+        settings, waiting = self._settings(), self._waiting
+        if waiting is not None and isinstance(waiting.device, Sharding):
+            settings["_waiting"] = with_changes(waiting, device=None)
         return {
-            **self._settings(),
+            **settings,
             "values": None if self._data is None else self._data.asnumpy(),
         }
 

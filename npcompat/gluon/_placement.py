@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -12,7 +13,7 @@ from npcompat._internal.core import modes
 from npcompat._internal.core.handle import extra
 from npcompat._internal.dispatch import writes
 from npcompat._internal.dispatch.devices import Place, as_device, current_device, device_of
-from npcompat._internal.dispatch.meshes import Mesh, Part, Sharding
+from npcompat._internal.dispatch.meshes import Mesh, Part, Sharding, check_mesh
 from npcompat._internal.dispatch.placement import moved_to_default_device, new_value
 
 Rules = Mapping[str, Any] | None
@@ -73,13 +74,16 @@ class Plan:
     least: int = 2**14
 
     def __post_init__(self) -> None:
-        if not isinstance(self.mesh, Mesh):
-            raise TypeError(f"shard: mesh: expected a Mesh, got {type(self.mesh).__name__}")
+        check_mesh(self.mesh, "shard")
         if not isinstance(self.rules, Mapping | None):
             raise TypeError(
                 "shard: rules: expected a dict of patterns, each with the axes of the mesh, got "
                 f"{type(self.rules).__name__}"
             )
+        if not isinstance(self.least, Integral):
+            raise TypeError(f"shard: least: expected a number of elements, got {self.least!r}")
+        if not isinstance(self.fsdp, str | None):
+            raise TypeError(f"shard: fsdp: expected the name of an axis, got {self.fsdp!r}")
         if self.fsdp is not None and self.fsdp not in self.mesh.axes:
             raise ValueError(
                 f"shard: fsdp={self.fsdp!r} is no axis of {self.mesh!r}: expected one of "

@@ -249,6 +249,11 @@ class ParameterDict(dict[str, Parameter]):
 
     def reset_device(self, device: Any) -> None:
         """Move all parameters to another device."""
+        place = place_of(device)
+        if isinstance(place, Sharding):
+            for name, parameter in once(self).items():
+                if parameter.shape is not None and parameter.shape_is_known:
+                    place.check(parameter.shape, f"reset_device: parameter {name}")
         for parameter in self.values():
             parameter.reset_device(device)
 

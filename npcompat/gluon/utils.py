@@ -15,7 +15,7 @@ import numpy as onp
 from npcompat._internal.backend.jax import processes
 from npcompat._internal.core import changes, dtypes, modes
 from npcompat._internal.core.dtypes import Resolution, Type
-from npcompat._internal.core.op import operator
+from npcompat._internal.core.op import normalized_axes, operator
 from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.dispatch.devices import as_device, devices_of
 from npcompat._internal.dispatch.meshes import Mesh
@@ -89,7 +89,7 @@ def split_data(
     [array([0, 1]), array([2, 3])]
     """
     data = asarray(data)
-    size = data.shape[batch_axis]
+    size = data.shape[normalized_axes(batch_axis, data.ndim)[0]]
     if even_split and size % num_slice:
         raise ValueError(
             f"split_data: {size} elements along axis {batch_axis} can't be cut into {num_slice} "
@@ -125,11 +125,17 @@ def split_and_load(
     >>> gluon.utils.split_and_load(np.arange(4), [npx.cpu()])
     [array([0, 1, 2, 3])]
     """
+    if not isinstance(ctx_list, list | tuple) or not ctx_list:
+        raise TypeError(
+            f"split_and_load: ctx_list: expected a list of devices, got {ctx_list!r}; a batch is laid "
+            "out on a mesh by npx.shard(x, mesh, 'data')"
+        )
     devices = list(dict.fromkeys(map(as_device, ctx_list)))
     if processes.count() > 1:
         return [_of_all_processes(asarray(data), len(devices), batch_axis)]
     if len(devices) > 1 and placements.together([d.resolve() for d in devices]):
         whole = asarray(data)
+        normalized_axes(batch_axis, whole.ndim)
         cut = Mesh(devices)(*[None] * (batch_axis % whole.ndim), "data")
         if not even_split and not cut.fits(whole.shape):
             return [whole.to_device(cut.mesh())]

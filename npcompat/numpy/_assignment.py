@@ -7,7 +7,7 @@ import numpy as onp
 
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
-from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.handle import Handle, check_writeable
 from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch import array_like, execution, handles, writes
 from npcompat._internal.indexing.checks import check_bounds
@@ -48,8 +48,7 @@ def put_along_axis(arr: Any, indices: ArrayLike, values: ArrayLike, axis: int | 
 def _check_array(a: Any, what: str) -> None:
     if not isinstance(a, Handle):
         raise TypeError(f"{what}: argument 1 must be an npcompat ndarray, not {type(a).__name__}")
-    if a._extra is not None and a._extra.readonly:
-        raise ValueError("assignment destination is read-only")
+    check_writeable(a)
 
 
 def _written(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:

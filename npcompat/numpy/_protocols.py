@@ -12,7 +12,7 @@ from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import modes
 from npcompat._internal.core.dtypes import default_float
 from npcompat._internal.core.handle import Handle, payload_now
-from npcompat._internal.dispatch import borrowed_buffers, handles, late_bound
+from npcompat._internal.dispatch import borrowed_buffers, handles, late_bound, pending_errors
 from npcompat._internal.dispatch.backends import engine_of
 from npcompat._internal.dispatch.devices import Device, Place, as_device, current_device
 from npcompat._internal.dispatch.placement import constant, new_value, on_host
@@ -105,6 +105,7 @@ class Protocols(Handle):
         # NumPy would ask for it before `__array__`
         if type(self) is late_bound.scalar or not fast_path.has_buffers:
             raise AddressNotImplementedError(_NO_ADDRESS)
+        pending_errors.raise_pending()
         found = borrowed_buffers.pinned(self)
         if found is None:
             raise AddressNotImplementedError(_NO_ADDRESS)
@@ -137,6 +138,7 @@ class Protocols(Handle):
         Each side sees the other's writes where `numpy.asarray` would give such memory. Else it is
         read-only, and consumers that do not know such memory get a copy.
         """
+        pending_errors.raise_pending()
         plain = self._view is None and modes.current().trace is None
         payload = payload_now(self._value) if plain else handles.read(self).payload
         if language.is_tracer(payload):

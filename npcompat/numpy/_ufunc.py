@@ -8,7 +8,7 @@ import numpy as onp
 from numpy._core._exceptions import _UFuncInputCastingError, _UFuncOutputCastingError
 
 from npcompat._internal.core import dtypes, modes
-from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.core.handle import Handle, Value, check_writeable
 from npcompat._internal.core.op import Op, operator
 from npcompat._internal.dispatch import (
     array_like,
@@ -487,8 +487,7 @@ def store(
 
 
 def _check_writeable(out: Handle) -> None:
-    if out._extra is not None and out._extra.readonly:
-        raise ValueError("output array is read-only")
+    check_writeable(out, "output array is read-only")
 
 
 def as_array(result: Any) -> Any:

@@ -6,12 +6,13 @@ import numpy as onp
 
 from npcompat._internal.backend.jax import processes
 from npcompat._internal.backend.jax import sharding as layouts
-from npcompat._internal.backend.jax.namespace import is_tracer
+from npcompat._internal.backend.jax.namespace import Array, is_tracer
 from npcompat._internal.core.handle import Value
 from npcompat._internal.dispatch import handles, pending_errors
 from npcompat._internal.dispatch.devices import device_of, moved
 from npcompat._internal.dispatch.meshes import Mesh, Part, Sharding
 from npcompat._internal.dispatch.placement import constant
+from npcompat._internal.support.errors import TracedValueError
 from npcompat._internal.support.text_table import table
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._ndarray import ndarray
@@ -51,6 +52,11 @@ def shard(x: ArrayLike, mesh: Mesh | Sharding, *spec: Part) -> ndarray:
     """
     if isinstance(mesh, Sharding) and spec:
         raise TypeError(f"shard: {mesh!r} is a layout already: give no axes beside it, got {spec}")
+    if layouts.is_grid(mesh):
+        raise TypeError(
+            "shard: mesh: expected a Mesh or a Sharding, got a mesh of JAX's; npx.Mesh(mesh) makes "
+            "one of it"
+        )
     if not isinstance(mesh, Mesh | Sharding):
         raise TypeError(
             f"shard: mesh: expected a Mesh or a Sharding, got {type(mesh).__name__}; as in "
@@ -173,7 +179,17 @@ def show_sharding(x: ArrayLike, ax: Any = None) -> Any:
     [0:4, 0:2]  (4, 2)  cpu(0)
     """
     array = asarray(x)
+    if array.dtype == object:
+        raise TypeError(
+            f"show_sharding: expected an array, got {type(x).__name__}; that of a parameter is "
+            "p.data()"
+        )
     parts = _parts(array)
+    if ax is not None and not hasattr(ax, "fill"):
+        raise TypeError(
+            f"show_sharding: ax: expected axes of matplotlib, got {type(ax).__name__}; as in "
+            "npx.show_sharding(x, ax=plt.gca())"
+        )
     if ax is not None:
         return _drawn(array.shape, parts, ax)
     rows = [
@@ -191,14 +207,23 @@ def show_sharding(x: ArrayLike, ax: Any = None) -> Any:
 def _parts(array: ndarray) -> dict[tuple[tuple[int, int], ...], list[str]]:
     """Return the spans of each part, with the names of the devices that hold it."""
     payload = handles.read(array).payload
-    if type(payload) is onp.ndarray or is_tracer(payload):
+    if is_tracer(payload):
+        raise TracedValueError(
+            "show_sharding: while a function is being compiled, nobody knows where its arrays will "
+            "lie: show what it returns"
+        )
+    if not isinstance(payload, Array):
         return {tuple([(0, length) for length in array.shape]): [repr(device_of(array))]}
-    found = layouts.parts_of(payload)
-    kinds = {"cuda": "gpu"}
-    return {
-        spans: [f"{kinds.get(d.platform, d.platform)}({d.id})" for d in devices]
-        for spans, devices in found.items()
-    }
+    return {spans: [*map(_name, found)] for spans, found in layouts.parts_of(payload).items()}
+
+
+def _name(device: Any) -> str:
+    """Return the name of a device of any process, by its number there."""
+    rank = device.process_index
+    numbers = sorted([d.id for d in device.client.devices() if d.process_index == rank])
+    kind = {"cuda": "gpu"}.get(device.platform, device.platform)
+    name = f"{kind}({numbers.index(device.id)})"
+    return name if processes.count() == 1 else f"{name} of process {rank}"
 
 
 def _drawn(shape: tuple[int, ...], parts: Any, ax: Any) -> Any:

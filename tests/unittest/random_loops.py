@@ -13,9 +13,9 @@ class Source:
         self.depth = 0
         self.indices = []
         self.loops = 0
-        self.lines = ["def f(a, b, m):", "    s, t, n = a[0] * 1, 0.5, 0"]
+        self.lines = ["def f(a, b, m):", "    s, t, n, w = a[0] * 1, 0.5, 0, a - b"]
         self.block(1, self.random.randint(3, 6))
-        result = self.random.choice(("s", "n", "t", "a * n", "(s, n)", "a.sum() + s", "None"))
+        result = self.random.choice(("s", "n", "t", "a * n", "(s, n)", "w, s", "w.sum()", "None"))
         self.lines.append(f"    return {result}")
         self.text = "\n".join(self.lines) + "\n"
 
@@ -43,7 +43,7 @@ class Source:
         if kind == 3:
             return f"m[{self.index()}, {self.index()}]"
         if kind == 4:
-            return self.pick("s", "t", self.number())
+            return self.pick("s", "t", f"w[{self.index()}]", self.number())
         if kind == 5:
             x = self.value(deep + 1)
             return f"({x} if {self.condition()} else -{x})"
@@ -75,7 +75,7 @@ class Source:
         self.lines.append("    " * indent + line)
 
     def statement(self, indent):
-        kind = self.random.randint(0, 13)
+        kind = self.random.randint(0, 16)
         if kind <= 2:
             target = self.pick("s", "t")
             self.add(indent, f"{target} = {target} {self.pick('+', '-')} {self.value()}")
@@ -94,6 +94,8 @@ class Source:
             self.add(indent, f"if {self.condition()}:")
             jump = self.pick("break", "continue", "return s, n", "raise ValueError('no')")
             self.add(indent + 1, jump)
+        elif kind >= 14:
+            self.array(indent)
         elif self.depth < 3:
             self.loop(indent)
         else:
@@ -104,6 +106,23 @@ class Source:
         part = self.pick(row, f"m[:, {self.index()}]", "a[2:6]", "a[::2]", "b[::-1]")
         self.add(indent, f"v = {part}")
         change = self.pick("v *= 2", "v[:] = v[::-1]", "v += s", "v[0] = 1", "s = s + v.sum()")
+        self.add(indent, change)
+
+    def array(self, indent):
+        """Bind an array anew, or write it in place: both may happen in the arms of one branch."""
+        name = self.pick("w", "w", "w", "b")
+        change = self.pick(
+            f"{name} = {name} + {self.value()}",
+            f"{name} = -{name}",
+            f"{name} = a * 2 - {name}",
+            f"{name} = {name}[::-1].copy()",
+            f"{name} += {self.value()}",
+            f"{name} -= 1",
+            f"{name}[{self.index()}] = {self.value()}",
+            f"{name}[2:6] = {self.value()}",
+            f"s = s + {name}.sum()",
+            *["w, b = b, w", "v = w", "w = v if n > 1 else w"][self.random.randint(0, 2) :][:1],
+        )
         self.add(indent, change)
 
     def branch(self, indent):

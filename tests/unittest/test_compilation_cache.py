@@ -41,9 +41,13 @@ print(json.dumps([losses + values, counts, npx.compilation_cache(None)]))
 """
 
 
+_CACHES = ("NPCOMPAT_CACHE_DIR", "JAX_COMPILATION_CACHE", "JAX_PERSISTENT_CACHE")
+"""Settings of the environment that the processes are not given."""
+
+
 def run(folder, backend="jax"):
-    environment = {**os.environ, "NPCOMPAT_BACKEND": backend}
-    environment.pop("NPCOMPAT_CACHE_DIR", None)
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(_CACHES)}
+    environment["NPCOMPAT_BACKEND"] = backend
     if folder is not None:
         environment["NPCOMPAT_CACHE_DIR"] = str(folder)
     done = subprocess.run(

@@ -61,6 +61,16 @@ ARRAYS = {
         a = npx.shard(np.ones((16, 2)), mesh, "data")
         one = np.full((16, 2), 3.0).to_device(npx.cpu(1))
         assert ((one * a).sum() == 96) and isinstance((one * a).device, npx.Sharding)
+        for f in (npx.jit(lambda x: a * x), npx.jit(lambda x: npx.shard(x, mesh, "data") * 1)):
+            for x in (one, one, one, one + 0, a, one):  # from the third call on by the fast path
+                assert isinstance(f(x).device, npx.Sharding) and f(x).sum() in (96, 32)
+        state = np.zeros((16, 2)).to_device(npx.cpu(1))
+        @npx.jit
+        def add(x):
+            state[...] += npx.shard(x, mesh, "data")
+        for x in (one, a, one):
+            add(x)
+        assert state.device == mesh() and (state == 7).all()
         a.attach_grad()
         with autograd.record():
             loss = (one * a * a).sum()
@@ -121,6 +131,9 @@ ARRAYS = {
             return y.sum(0), y
         total, y = f(np.ones((16, 2)))
         assert y.device == mesh("data") and total.tolist() == [32, 32] and (y == 2).all()
+        for n in (16, 2**14):
+            made = npx.jit(lambda: npx.shard(np.ones(n), mesh, "data") * 2)()
+            assert made.device == mesh("data") and made.sum() == 2 * n
     """,
     "a compiled function keeps the place of what it writes": """
         state = npx.shard(np.zeros((16, 2)), mesh, "data")
@@ -196,11 +209,34 @@ ARRAYS = {
         apart = r"shape .8,. on cpu .0, 1, 2, 3, 4, 5, 6, 7. and shape .8,. on cpu .0, 1.; move one"
         for f in (np.add, npx.jit(lambda a, b: a + b)):
             fails(lambda: f(npx.shard(np.ones(8), mesh), two), apart)
+        within = r"shape .8,. on cpu .0, 1. and what the function lays out on cpu .0, 1, 2"
+        fails(lambda: npx.jit(lambda a: npx.shard(a, mesh, "data"))(two), within)
         fails(lambda: npx.Sharding("data"), "expected a Mesh, got str", TypeError)
+        fails(lambda: npx.Sharding(mesh, "data"), "spec: expected a tuple of axes", TypeError)
+        fails(lambda: npx.Sharding(mesh, None), "spec: expected a tuple of axes", TypeError)
+        for f in (npx.Sharding, lambda m: npx.shard(two, m), gluon.nn.Dense(8).shard):
+            fails(lambda: f(mesh.jax), "got a mesh of JAX's; npx.Mesh.mesh. makes one", TypeError)
+        assert npx.Mesh(mesh) == mesh
+        fails(lambda: npx.show_sharding(two, ax=3), "expected axes of matplotlib, got int", TypeError)
+        fails(lambda: npx.show_sharding(gluon.nn.Dense(8)), "got Dense; .* p.data()", TypeError)
+        fails(lambda: npx.jit(npx.show_sharding)(two), "show what it returns", TypeError)
+        split = gluon.utils.split_and_load
+        fails(lambda: split(two, mesh), "expected a list of devices, got Mesh", TypeError)
+        fails(lambda: split(two, []), "expected a list of devices, got ..;", TypeError)
+        fails(lambda: split(np.ones(()), [npx.cpu(0)]), "axis 0 is out of bounds")
         net = gluon.nn.Dense(8, in_units=4)
         fails(lambda: net.shard(mesh, {"weigth": "data"}), "'weigth' is found in the name of no")
         fails(lambda: net.shard(mesh, [("weight", "data")]), "expected a dict of patterns", TypeError)
         fails(lambda: net.shard(mesh, {"weight": 0}), "rule 'weight': .* got 0")
+        fails(lambda: net.shard(mesh, fsdp=["data"]), "fsdp: expected the name of an axis", TypeError)
+        fails(lambda: net.shard(mesh, fsdp="data", least=None), "expected a number of el", TypeError)
+        net.initialize()
+        fails(lambda: net.reset_device(mesh(None, "data")), "reset_device: parameter weight of shape")
+        assert net.weight.data().device == net.bias.data().device == npx.cpu(0)
+        later = gluon.nn.Dense(8)
+        later.initialize(device=mesh)
+        again = pickle.loads(pickle.dumps(later))  # as of one with values, without the place
+        assert later(np.ones((2, 3))).device == mesh() and again(np.ones((2, 3))).shape == (2, 8)
     """,
     "new arrays like another lie as it does": """
         a = npx.shard(np.ones((16, 3)), mesh, "data")

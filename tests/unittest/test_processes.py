@@ -90,7 +90,7 @@ def test_two_processes_train_as_one_in_every_way(tmp_path):
 
 def test_values_of_other_processes_are_computed_with_or_asked_for_by_gather(tmp_path):
     body = """
-    import pickle
+    import contextlib, io, pickle
     from npcompat.errors import RemoteValuesError
     rank, count = npx.distributed.rank(), npx.distributed.process_count()
     mesh = npx.Mesh(data=-1)
@@ -122,6 +122,17 @@ def test_values_of_other_processes_are_computed_with_or_asked_for_by_gather(tmp_
             assert "npx.gather" in str(error)
         else:
             raise AssertionError("no error")
+    shown = io.StringIO()
+    with contextlib.redirect_stdout(shown):
+        npx.show_sharding(x)
+        npx.show_sharding(np.ones(3, ctx=npx.cpu(1)))
+    said = [line.split("  ")[-1].strip() for line in shown.getvalue().splitlines() if line[0] == "["]
+    assert said == [f"cpu({k % 2}) of process {k // 2}" for k in (0, 1, 2, 3, 2 * rank + 1)], said
+    drop = gluon.nn.Dropout(0.5)
+    drop.hybridize()
+    with autograd.train_mode():  # the stream goes to the mesh, back to one device, and again
+        for place in (mesh(), npx.cpu(1), mesh(), npx.cpu(0)):
+            assert drop(np.ones((4, 2), ctx=place)).device == place
     drawn = npx.from_local(np.random.normal(size=(1, 3)), npx.Mesh(data=2, rest=2)("data"))
     assert npx.gather(drawn[0] == drawn[1]).all()
     np.random.seed(rank)

@@ -28,6 +28,67 @@ PROGRAMS = {
         assert np.ones(3, ctx=npx.cpu(1)).device == npx.cpu(1)
         assert np.ones(3).device == npx.cpu(0)
     """,
+    "a write of the whole keeps the device": """
+        for backend in ("auto", "jax"):
+            with npx.backend(backend):
+                a = np.ones(3, ctx=npx.cpu(1))
+                a.attach_grad()
+                for new in (2, [1, 2, 3], np.ones(3), np.ones(3, ctx=npx.cpu(0))):
+                    a[...] = new
+                    assert a.device == npx.cpu(1), (backend, new, a.device)
+                a.fill(4)
+                assert a.device == a.grad.device == npx.cpu(1) and a.tolist() == [4] * 3
+    """,
+    "random numbers are drawn where they are needed": """
+        from npcompat.gluon import nn
+        mesh = npx.Mesh(data=2)
+        places = [npx.cpu(1), mesh(), npx.cpu(0), None]
+
+        def trained(place, way):
+            np.random.seed(0)
+            net = nn.HybridSequential()
+            net.add(nn.Dense(8, in_units=4), nn.Dropout(0.5), nn.Dense(2, in_units=8))
+            net.initialize(device=place)
+            trainer = gluon.Trainer(net.collect_params(), "sgd")
+            def step(x):
+                with autograd.record():
+                    loss = (net(x) ** 2).mean()
+                loss.backward()
+                trainer.step(1)
+                return loss
+            if way == "hybrid":
+                net.hybridize()
+            x = np.ones((4, 4), ctx=place)
+            return net, x, npx.jit(step) if way == "step" else step
+
+        for way in ("eager", "hybrid", "step"):
+            found = [trained(place, way) for place in places]
+            losses = []
+            for seed in range(3):
+                for place, (net, x, step) in zip(places, found):
+                    np.random.seed(seed)
+                    loss, here = step(x), place or npx.cpu(0)
+                    losses.append(loss.item())
+                    assert loss.device == here, (way, place, loss.device)
+                    assert net[0].weight.list_data()[0].device == here, (way, place)
+                    assert net[0].weight.grad().device == here, (way, place)
+                assert max(losses[-4:]) - min(losses[-4:]) < 1e-6, losses
+                assert np.random.normal(size=2).device == npx.cpu(0)
+        rng = np.random.default_rng(0)
+        add = npx.jit(lambda x: x + rng.normal(size=4))
+        for place in (npx.cpu(1), mesh("data"), npx.cpu(1), npx.cpu(0), npx.cpu(1), mesh("data")):
+            assert add(np.zeros(4, ctx=place)).device == place
+        draw = npx.jit(lambda: np.random.normal(size=16))
+        for place in (npx.cpu(1), mesh("data"), npx.cpu(0), npx.cpu(1), mesh("data"), npx.cpu(1)):
+            np.random.seed(1)
+            with place:
+                compiled = draw()
+                np.random.seed(1)
+                eager = np.random.normal(size=16)
+            assert compiled.device == eager.device == place, (place, compiled.device)
+            assert abs(compiled.asnumpy() - eager.asnumpy()).max() < 1e-6
+        assert draw().device == npx.cpu(0)
+    """,
     "batches are split over devices": """
         parts = gluon.utils.split_and_load(np.arange(4.0), [npx.cpu(0), npx.cpu(1)])
         assert [p.device for p in parts] == [npx.cpu(0), npx.cpu(1)]

@@ -50,7 +50,8 @@ def record(
     try:
         out, pullback = program(*payloads)
     except (TypeError, ValueError, IndexError) as error:
-        together = sharding.on_common_mesh(payloads) if sharding.are_apart(error) else None
+        apart = sharding.are_apart(error)
+        together = sharding.on_common_mesh(payloads, op.layout) if apart else None
         if together is None:
             raise explained(op, payloads, attrs, error) from error
         out, pullback = program(*together)

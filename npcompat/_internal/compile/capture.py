@@ -16,7 +16,7 @@ from npcompat._internal.compile.trace import OUTSIDE, CapturedTypeError, Trace, 
 from npcompat._internal.core import dtypes, modes, program_lock
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import Op
-from npcompat._internal.core.trace_notes import LAYOUT
+from npcompat._internal.core.trace_notes import CAPTURED, LAYOUT
 from npcompat._internal.dispatch.handles import traced_now, wrap
 
 
@@ -145,6 +145,8 @@ def capture(
             trace.restore()
             traced_now.remove(trace)
     (run,) = runs
+    if mode.trace is not None:
+        mode.trace.notes.setdefault(CAPTURED, []).extend((trace.captured, run.written))
     return Captured(
         _operator(name, trace, jaxpr, run, reason),
         trace.captured,
@@ -240,5 +242,6 @@ def _operator(name: str, trace: Trace, jaxpr: Any, run: _Run, reason: str) -> Op
         reason=reason,
         groups=run.groups,
         loops=tuple(trace.notes.get("loops", ())),
+        layout=trace.notes.get(LAYOUT),
         prefers_xla=True,
     )

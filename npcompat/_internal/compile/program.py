@@ -37,6 +37,7 @@ from npcompat._internal.dispatch.calls import programs_on_xla
 from npcompat._internal.dispatch.memory_layout import in_c_order
 from npcompat._internal.dispatch.pending_errors import expect
 from npcompat._internal.dispatch.placement import on_host, transfer_to_xla
+from npcompat._internal.random import stream
 from npcompat._internal.support.interrupts import uninterrupted
 
 NO_CACHED_RUN: Any = object()
@@ -135,6 +136,8 @@ class Program:
         static = [leaf.value if type(leaf) is Static else leaf for leaf in call.leaves]
         watch = Watch(function, [x for x in static if not isinstance(x, Handle)], name)
         inputs = [_handles.read(h) for h in call.inputs]
+        if moves_streams := sharding.several[0] and modes.current().trace is None:
+            stream.release_all()
         found = self.captured = watch.run(
             lambda: capture(name, body, inputs, reason, track_recomputable=True)
         )
@@ -144,6 +147,8 @@ class Program:
         self.nodes = [h._value.node is not None for h in found.reads]
         self.layouts: list[Any] = []
         self.layout_of_new = notes.get(LAYOUT)
+        if moves_streams:
+            stream.bring_along(found.reads, inputs)
         if sharding.several[0]:
             self.layouts = _move_to_common_mesh(
                 [h._value for h in found.reads], inputs, self.layout_of_new
@@ -232,7 +237,7 @@ class Program:
                 return NO_CACHED_RUN
             inputs.append(payload)
         if not self.pure:
-            operands = None if self.state is None else self.state.operands(inputs)
+            operands = None if self.state is None else _retained(self.state, inputs)
             if operands is None:
                 return NO_CACHED_RUN
             inputs = operands
@@ -258,7 +263,7 @@ class Program:
             return self._recorded(call)
         operands = None
         if self.state is not None and not self.captured.changed:
-            operands = self.state.operands([_handles.read(h).payload for h in call.inputs])
+            operands = _retained(self.state, [_handles.read(h).payload for h in call.inputs])
         if operands is None:
             return self._on_handles(call, mode)
         with uninterrupted:
@@ -295,10 +300,13 @@ class Program:
         found = self.captured
         if self.state is not None:
             self.state.materialize()
+        arguments = [*map(_argument, call.inputs)]
+        stays = True
+        if sharding.several[0] and mode.trace is None:
+            stays = stream.bring_along(self.reads, arguments)
         values = [h._value for h in self.reads]
         if _moves_state(mode):
             _stay_on_xla(values, mode, found.op.name)
-        arguments = [*map(_argument, call.inputs)]
         if (
             sharding.several[0]
             and _move_to_common_mesh(values, arguments, self.layout_of_new) != self.layouts
@@ -312,7 +320,7 @@ class Program:
                 ownership.release(values, payloads, self.given)
             results = execution.execute(self.op, payloads, self.donated)
             outputs, changed, written, flags = found.split(results)
-            if any([type(h._value) is BorrowedValue for h in self.writes]):
+            if not stays or any([type(h._value) is BorrowedValue for h in self.writes]):
                 self.state = None
                 self._write_through(written, results, mode)
             else:
@@ -346,8 +354,10 @@ class Program:
         """Run the program as one recorded operation, so that the tape gets one node."""
         self._check_writeable()
         found = self.captured
-        values = [_handles.read(h) for h in self.reads]
-        values += map(_argument, call.inputs)
+        arguments = [*map(_argument, call.inputs)]
+        if sharding.several[0] and modes.current().trace is None:
+            stream.bring_along(self.reads, arguments)
+        values = [*[_handles.read(h) for h in self.reads], *arguments]
         results = execution.run(self.op, values)
         outputs, changed, written, flags = found.split(
             (results,) if found.op.outputs == 1 else results
@@ -364,6 +374,16 @@ class Program:
         for handle in self.writes:
             if handle._extra is not None and handle._extra.readonly:
                 raise ValueError("assignment destination is read-only")
+
+
+def _retained(state: RetainedOutputs, inputs: list[Any]) -> list[Any] | None:
+    """Operands of a program with what it has retained; None if that is not current, or does not lie
+    where the arguments do.
+    """
+    operands = state.operands(inputs)
+    if operands is not None and sharding.several[0] and sharding.lie_apart(operands):
+        return None
+    return operands
 
 
 def _move_to_common_mesh(

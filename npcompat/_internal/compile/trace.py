@@ -21,13 +21,14 @@ from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import compile_log, dtypes, fusion_groups, modes
 from npcompat._internal.core.engine_array import EngineArray
 from npcompat._internal.core.graph_node import Leaf
-from npcompat._internal.core.handle import Handle, Value, bump_version
+from npcompat._internal.core.handle import Handle, Value, bump_version, extra
 from npcompat._internal.core.op import REGISTRY, Attrs, Op
 from npcompat._internal.core.program_cache import FORWARD
 from npcompat._internal.core.protocols import TraceLike
 from npcompat._internal.core.retained_outputs import version_of
 from npcompat._internal.dispatch import masked_array, memory_layout, writes
 from npcompat._internal.dispatch.handles import wrap
+from npcompat._internal.dispatch.meshes import Sharding
 from npcompat._internal.dispatch.numpy_errors import explained
 from npcompat._internal.dispatch.placement import (
     MOST_KNOWN,
@@ -92,6 +93,7 @@ class Trace:
         self.masks: dict[int, Value] = {}  # by id of a mask of an outer trace: that mask, read here
         self.first_masks: dict[int, Value] = {}  # by id of a mask read here: where it was made
         self.selections: list[Selected] = []  # those of an outer trace that are read here
+        self.refused: list[Handle] = []  # handles from outside that are read-only in the trace
         self.notes: dict[Any, Any] = {}  # of staged loops and branches; see `staging/`
 
     # --- handles
@@ -166,11 +168,18 @@ class Trace:
 
     def write_back(self, handle: Handle, value: Value) -> None:
         """Write the result of a program that an inner trace made into a handle that it wrote."""
-        writes.write(handle, value)
+        writes.write_back(handle, value)
         found = self.notes.get(_SELECTED, {}).get(id(handle))
         if found is not None and found.whole is handle:
             selection = self.read(found.handle)
-            writes.write(found.handle, selection.payload.alike(value))
+            writes.write_back(found.handle, selection.payload.alike(value))
+
+    def whole_of(self, selection: Handle) -> int | None:
+        """Return the id of the handle by which inner traces have read a selection's array in full
+        shape; None if none has.
+        """
+        found = self.notes.get(_SELECTED, {}).get(id(selection))
+        return None if found is None else id(found.whole)
 
     def selections_of(self, whole: Iterable[Handle]) -> list[Handle]:
         """Return the selections whose arrays in full shape are read by these handles."""
@@ -277,6 +286,8 @@ class Trace:
         """
         if REGISTRY.get(op.name) is not op or op.prefers_xla or op.only_on_xla:
             return traced
+        if any([isinstance(a, Sharding) for a in attrs]):
+            return traced  # a constant has no layout
         outs = (traced,) if op.outputs == 1 else traced
         compute = partial(_on_host, op, payloads, attrs, mode.numpy_dtypes)
         if any([math.prod(o.shape) > MOST_KNOWN for o in outs]):
@@ -296,8 +307,16 @@ class Trace:
         """True if a root handle existed before the trace."""
         return id(handle) in self.before or id(handle._value) not in self.born
 
+    def refuse_writes(self, handle: Handle, reason: str) -> None:
+        """Make a handle read-only until the trace ends."""
+        if not extra(handle).readonly:
+            extra(handle).readonly = reason
+            self.refused.append(handle)
+
     def restore(self) -> None:
         """Restore the value that every outside handle had before the trace."""
+        for handle in self.refused:
+            extra(handle).readonly = False
         for key, (handle, value) in self.before.items():
             handle._value = value
             version, rare = self.versions[key], handle._extra

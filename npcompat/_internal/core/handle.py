@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
+from npcompat._internal.support.errors import RefusedError
+
 if TYPE_CHECKING:
     from npcompat._internal.core.graph_node import Leaf, Node
     from npcompat._internal.core.protocols import LensLike
@@ -87,7 +89,8 @@ class Extra:
     """Rare attributes of a handle.
 
     `blank` is the version at which the handle, a gradient, was made or set to zero: while it is
-    that, no backward has written it.
+    that, no backward has written it. `readonly` may be the reason, where the user does not know
+    that the array is.
     """
 
     __slots__ = ("blank", "grad_handle", "layout", "leaf", "readonly", "version")
@@ -95,7 +98,7 @@ class Extra:
     def __init__(self) -> None:
         self.leaf: Leaf | None = None
         self.grad_handle: Any = None
-        self.readonly = False
+        self.readonly: bool | str = False
         self.layout: onp.ndarray[Any, Any] | None = None
         self.version = next(clock)
         self.blank = 0
@@ -129,6 +132,12 @@ def extra(handle: Handle) -> Extra:
     if handle._extra is None:
         handle._extra = Extra()
     return handle._extra
+
+
+def check_writeable(handle: Handle, text: str = "assignment destination is read-only") -> None:
+    """Raise ValueError with this text for a read-only array, or RefusedError with the reason."""
+    if handle._extra is not None and (reason := handle._extra.readonly):
+        raise RefusedError(reason) if isinstance(reason, str) else ValueError(text)
 
 
 def bump_version(handle: Handle) -> None:

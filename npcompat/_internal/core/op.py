@@ -115,6 +115,9 @@ class Op:
         tuple[str, ...], ...
     ] = ()  # of a traced function: the names of operators that can be fused
     loops: tuple[str, ...] = ()  # of a traced function: a line for the compile log on each loop
+    layout: Any = (
+        None  # of a traced function: one of the arrays that it makes or lays out on a mesh
+    )
     order: str | None = None
     """Memory order of results on the host: "C", "K" (as computed), None (the pattern's default)."""
     programs: ProgramCache = field(default_factory=ProgramCache)

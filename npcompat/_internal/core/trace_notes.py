@@ -9,7 +9,9 @@ from typing import Any
 
 from npcompat._internal.core import modes
 
-GUARDS, COUNTED, AT_END, LAYOUT = "guards", "counted guards", "at end", "layout of new arrays"
+GUARDS, COUNTED, AT_END, LAYOUT = "guards", "counted guards", "at end", "layout on a mesh"
+CAPTURED = "lists of what ended traces have captured"
+_MAKES = "makes arrays"
 _ITEM, _CHECK = 0, 4  # kinds of `compile/guards.py`: an item of a dict, a function to call
 
 
@@ -28,11 +30,20 @@ def makes_arrays(layout: Any) -> None:
     """Note that the function makes arrays of this layout, or None; its program is for contexts that
     lay new arrays out as that of its trace.
     """
-    trace = _outermost()
-    if LAYOUT not in trace.notes:
-        before = trace.context.device
+    notes = _outermost().notes
+    if not notes.get(_MAKES):
+        notes[_MAKES] = True
+        before = _outermost().context.device
         guard(partial(_has_device, before), "the layout of new arrays has changed")
-    trace.notes[LAYOUT] = trace.notes.get(LAYOUT) or layout
+    runs_on(layout)
+
+
+def runs_on(layout: Any) -> None:
+    """Note that the function lays arrays out so, or as XLA likes for None; the first layout gives the
+    mesh of its program.
+    """
+    notes = _outermost().notes
+    notes[LAYOUT] = notes.get(LAYOUT) or layout
 
 
 def _has_device(before: Any) -> bool:
@@ -53,4 +64,15 @@ def _outermost() -> Any:
     return trace
 
 
-__all__ = ["AT_END", "COUNTED", "GUARDS", "LAYOUT", "at_end", "counted", "guard", "makes_arrays"]
+__all__ = [
+    "AT_END",
+    "CAPTURED",
+    "COUNTED",
+    "GUARDS",
+    "LAYOUT",
+    "at_end",
+    "counted",
+    "guard",
+    "makes_arrays",
+    "runs_on",
+]

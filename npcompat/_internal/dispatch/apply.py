@@ -105,7 +105,7 @@ def raise_failed(op: Op, payloads: Sequence[Any], attrs: Attrs, error: Exception
 
     If it failed because its operands lie on different devices, bring them together and run it.
     """
-    if sharding.are_apart(error) and (together := sharding.on_common_mesh(payloads)):
+    if sharding.are_apart(error) and (together := sharding.on_common_mesh(payloads, op.layout)):
         mode = _current_mode(_default_mode[0])
         return call(op, together, attrs, (), xla, mode)
     raise explained(op, payloads, attrs, error) from error

@@ -210,7 +210,7 @@ def _viewed_part(handle: Handle, memory: Array) -> Array:
 
 
 def _is_readonly(handle: Handle) -> bool:
-    return handle._extra is not None and handle._extra.readonly
+    return handle._extra is not None and bool(handle._extra.readonly)
 
 
 __all__ = ["borrow_buffer", "borrowed_array", "export", "over_memory", "pinned", "release_buffer"]

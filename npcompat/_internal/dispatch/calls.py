@@ -58,7 +58,7 @@ def call(
         return sharding.block_on_cpu_mesh(made) if sharding.several[0] else made
     except CALL_ERRORS as error:
         if sharding.are_apart(error) and (
-            together := sharding.on_common_mesh(payloads, mode.device)
+            together := sharding.on_common_mesh(payloads, op.layout or mode.device)
         ):
             return _called_together(op, program, together, attrs)
         raise explained(op, payloads, attrs, error) from error

@@ -12,7 +12,7 @@ from npcompat._internal.backend.jax import language, sharding
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.kit.devices import EngineDevice
 from npcompat._internal.backend.plugin import registry
-from npcompat._internal.core import modes
+from npcompat._internal.core import modes, trace_notes
 from npcompat._internal.core.engine_array import EngineArray
 from npcompat._internal.core.graph_node import Node, PythonPullback
 from npcompat._internal.core.handle import Handle, Value
@@ -75,9 +75,10 @@ class Device:
                 f"device {self!r} does not exist: this process has {len(found)} of kind "
                 f"{self.kind!r}"
             )
-        if self.index:
+        device = found[self.index]
+        if self.index or (self._plugin() is None and device is not xla.default_device()):
             sharding.several[0] = True
-        return found[self.index]
+        return device
 
     def _plugin(self) -> Any:
         """The plug-in whose device it is: its own, or that of the running mode."""
@@ -231,6 +232,8 @@ def moved(handle: Handle, device: Any) -> Any:
         backend = getattr(wanted, "backend", None)
         if here == wanted and backend in (None, getattr(here, "backend", None)):
             return handle
+    if mode.trace is not None and isinstance(wanted, Sharding) and wanted.mesh.size > 1:
+        trace_notes.runs_on(wanted.resolve())
     if mode.trace is not None or isinstance(value.payload, language.Unknown):
         return apply(_to_device, (handle,), (wanted,))
     if value.node is None or not mode.recording:

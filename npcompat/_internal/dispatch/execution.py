@@ -95,8 +95,8 @@ def execute(op: Op, payloads: list[Any], donate: Collection[int]) -> Sequence[An
                 op.name, payloads, partial(execute, op, payloads, donate)
             )
         return observed
-    if not payloads and sharding.is_layout(mode.device):
-        return sharding.on_mesh(call(op, (), (), (), xla, mode), mode.device)
+    if not payloads and sharding.is_layout(place := op.layout or mode.device):
+        return sharding.on_mesh(call(op, (), (), (), xla, mode), place)
     if not payloads:
         out = _create(op, (), mode)
         return [out.payload] if op.outputs == 1 else [v.payload for v in out]

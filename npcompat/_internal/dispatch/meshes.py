@@ -37,11 +37,14 @@ class Mesh:
     """
 
     __slots__ = ("jax",)
+    jax: Any
 
     def __init__(self, devices: Any = None, /, **axes: int) -> None:
+        if isinstance(devices, Mesh):
+            devices = devices.jax
         if sharding.is_grid(devices):
             if axes:
-                raise TypeError("Mesh: a mesh of JAX's has axes already; give no others")
+                raise TypeError("Mesh: a mesh has axes already; give no others")
             self.jax = devices
         else:
             found = xla.all_devices() if devices is None else _resolved(devices)
@@ -118,8 +121,12 @@ class Sharding:
     __slots__ = ("_layout", "mesh", "spec")
 
     def __init__(self, mesh: Mesh, spec: Sequence[Part] = ()) -> None:
-        if not isinstance(mesh, Mesh):
-            raise TypeError(f"Sharding: mesh: expected a Mesh, got {type(mesh).__name__}")
+        check_mesh(mesh, "Sharding")
+        if not isinstance(spec, tuple | list):
+            raise TypeError(
+                f"Sharding: spec: expected a tuple of axes of the mesh, got {spec!r}; as in "
+                "npx.Sharding(mesh, ('data', None))"
+            )
         self.mesh, self.spec = mesh, tuple(spec)
         for part in self.spec:
             _check_part(part, mesh)
@@ -211,6 +218,14 @@ class Sharding:
         modes.leave(self)
 
 
+def check_mesh(mesh: Any, owner: str) -> None:
+    """Raise TypeError for what is no mesh of ours."""
+    if not isinstance(mesh, Mesh):
+        ours = "a mesh of JAX's; npx.Mesh(mesh) makes one of it"
+        given = ours if sharding.is_grid(mesh) else type(mesh).__name__
+        raise TypeError(f"{owner}: mesh: expected a Mesh, got {given}")
+
+
 def _check_part(part: Any, mesh: Mesh) -> None:
     """Raise TypeError if a part of a layout is not made of names."""
     if part is None or isinstance(part, str):
@@ -287,4 +302,4 @@ def local_devices(place: Sharding) -> Iterable[Any]:
     return list(place.mesh.jax.local_devices)
 
 
-__all__ = ["Mesh", "Part", "Sharding", "described", "lies_on_all", "local_devices"]
+__all__ = ["Mesh", "Part", "Sharding", "check_mesh", "described", "lies_on_all", "local_devices"]

@@ -22,7 +22,7 @@ def explained(op: Op, payloads: Sequence[Any], attrs: Attrs, error: Exception) -
     if type(error).__module__.startswith("npcompat") or isinstance(error, NotImplementedError):
         return error
     if sharding.are_apart(error):
-        return ValueError(f"{short_name(op.name)}: {sharding.apart(payloads)}")
+        return ValueError(f"{short_name(op.name)}: {sharding.apart(payloads, op.layout)}")
     if any([hasattr(p, "dtype") and p.dtype.kind in "OSUT" for p in payloads]):
         return error
     stand_ins = [

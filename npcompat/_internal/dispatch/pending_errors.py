@@ -40,6 +40,19 @@ def raise_pending(left: int = 0) -> None:
             raise kind(message)
 
 
+def check_pending() -> None:
+    """Raise as `raise_pending`, and keep the error for the next read.
+
+    NumPy ignores the errors of the buffer protocol, and then asks in another way.
+    """
+    before = list(pending)
+    try:
+        raise_pending()
+    except Exception:
+        pending.insert(0, before[len(before) - len(pending) - 1])
+        raise
+
+
 def _read(flags: Any) -> onp.ndarray[Any, Any]:
     """Read flags; it is no read of the user's that an audit reports."""
     if sharding.several[0] and (copy := sharding.one_copy(flags)) is not flags:
@@ -50,4 +63,4 @@ def _read(flags: Any) -> onp.ndarray[Any, Any]:
         return backends.to_host(flags)
 
 
-__all__ = ["MOST", "expect", "pending", "raise_pending"]
+__all__ = ["MOST", "check_pending", "expect", "pending", "raise_pending"]

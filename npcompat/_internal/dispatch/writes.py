@@ -17,11 +17,12 @@ from npcompat._internal.core.handle import (
     Handle,
     Value,
     bump_version,
+    check_writeable,
     clock,
     payload_now,
 )
 from npcompat._internal.core.op import Attrs, Op
-from npcompat._internal.dispatch import late_bound, memory_layout
+from npcompat._internal.dispatch import backends, late_bound, memory_layout
 from npcompat._internal.dispatch.apply import _current_mode, _default_mode
 from npcompat._internal.dispatch.backends import ON_DEVICES, XLA_ARRAY
 from npcompat._internal.dispatch.execution import run
@@ -43,8 +44,14 @@ def write(handle: Handle, value: Value) -> None:
 
     The caller has cast and broadcast the value to the handle's dtype and shape.
     """
-    if handle._extra is not None and handle._extra.readonly:
-        raise ValueError("assignment destination is read-only")
+    check_writeable(handle)
+    _replace(handle, value)
+
+
+def write_back(handle: Handle, value: Value) -> None:
+    """Replace the value of a handle by the result of a loop or branch that has written it; it may
+    be read-only since.
+    """
     _replace(handle, value)
 
 
@@ -94,8 +101,12 @@ def _kept_where(handle: Handle, value: Value) -> Value:
         if type(payload) is not XLA_ARRAY or xla.device_of(payload) is xla.first_cpu():
             return value
         kept = onp.array(host_payload(value))
-    elif type(before) is XLA_ARRAY and before.shape == payload.shape:
+    elif type(before) is not XLA_ARRAY or before.shape != payload.shape:
+        return value
+    elif type(payload) is XLA_ARRAY:
         kept = sharding.kept_where(payload, before)
+    elif xla.device_of(before) is not xla.first_cpu():
+        kept = backends.asarray_like(payload, before)
     else:
         return value
     return value if kept is payload else Value(kept, value.node, value.index)
@@ -103,8 +114,7 @@ def _kept_where(handle: Handle, value: Value) -> Value:
 
 def relocate(handle: Handle, value: Value) -> None:
     """Replace what a handle means, and where it lies: on the devices of the new value."""
-    if handle._extra is not None and handle._extra.readonly:
-        raise ValueError("assignment destination is read-only")
+    check_writeable(handle)
     _replace(handle, value, keeps_place=False)
 
 

@@ -10,7 +10,7 @@ import numpy as onp
 from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.core import modes
-from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.core.handle import Handle, Value, check_writeable
 from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch import (
     array_like,
@@ -248,8 +248,7 @@ def _read_on_host(base: Any, *values: Value) -> bool:
 def put(handle: Any, key: Any, new: Any) -> None:
     """Write `handle[key] = new`."""
     base, advanced = _split(handle, key)
-    if base._extra is not None and base._extra.readonly:
-        raise ValueError("assignment destination is read-only")
+    check_writeable(base)
     if not isinstance(new, Handle) and type(new) not in (int, float, bool, complex):
         new = listed(new, base.dtype)
     value = array_like.as_value(new)

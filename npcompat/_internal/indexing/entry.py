@@ -8,7 +8,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.core import modes
-from npcompat._internal.core.handle import Handle, Value, payload_now, root_of
+from npcompat._internal.core.handle import Handle, Value, check_writeable, payload_now, root_of
 from npcompat._internal.core.index_spec import FULL, indexed_shape
 from npcompat._internal.dispatch import handles, writes
 from npcompat._internal.dispatch.apply import apply
@@ -54,8 +54,7 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
         and getattr(view.lens, "key", view) is key
     ):
         return  # the last step of `a[key] += x`, which has written the view already
-    if handle._extra is not None and handle._extra.readonly:
-        raise ValueError("assignment destination is read-only")
+    check_writeable(handle)
     mode = modes.current()
     if (
         mode.may_touch_host_buffers

@@ -151,7 +151,7 @@ def get(handle: Any, array: Any, key: Any) -> Any:
             copied = handles.wrap(Value(found))
             return copied if kind is late_bound.ndarray else lens.inheriting(copied, handle)
     rare = handle._extra
-    readonly = rare is not None and rare.readonly
+    readonly = False if rare is None else rare.readonly
     if readonly and array.flags.writeable:
         array = array.view()
         array.flags.writeable = False  # so that records from it are read-only, too
@@ -161,7 +161,7 @@ def get(handle: Any, array: Any, key: Any) -> Any:
         view._view, view._extra = View(handle, Indexed(key, array.shape)), None
         extra(view._view.root)
         if readonly:
-            extra(view).readonly = True
+            extra(view).readonly = readonly
         elif view._view.depth > lens.DEEPEST:
             lens.shorten(view)
         return view if kind is late_bound.ndarray else inherit(view, handle)

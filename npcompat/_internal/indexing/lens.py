@@ -82,7 +82,7 @@ def plain_view(parent: Handle, lens: LensLike) -> Any:
     rare = parent._extra
     if lens.put is None or (rare is not None and rare.readonly):
         handle._extra = Extra()
-        handle._extra.readonly = True
+        handle._extra.readonly = (rare is not None and rare.readonly) or True
     if modes.current().recording:
         handles.read(handle)  # record the view here, not at its first use
     return handle

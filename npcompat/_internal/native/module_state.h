@@ -18,7 +18,7 @@ enum {
     DO(slow_path) DO(read) DO(raise_failed) DO(on_devices) DO(xla_scalar) DO(x64_scopes) DO(exit_x64_scope) DO(keep) DO(clock) DO(call_errors)     \
     DO(no_value) DO(numpy_function) DO(node) DO(later) DO(sequence) DO(config) DO(on_host) DO(lens) DO(index_get) DO(index_put)          \
     DO(index_look) DO(whole_axis) DO(no_axis) DO(new_axis) DO(slice_kind) DO(first) DO(updating) DO(state) DO(traced)             \
-    DO(program_cache) DO(borrowed_value) DO(export) DO(release_buffer) DO(several) DO(on_one_device) DO(block_on_cpu_mesh) DO(warn_of_precision) DO(pending) DO(raise_pending)
+    DO(program_cache) DO(borrowed_value) DO(export) DO(release_buffer) DO(several) DO(on_one_device) DO(block_on_cpu_mesh) DO(warn_of_precision) DO(pending) DO(raise_pending) DO(check_pending)
 
 #define DECLARE(name) static PyObject *name##_;
 CONNECTIONS(DECLARE)

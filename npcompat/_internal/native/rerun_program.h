@@ -190,6 +190,10 @@ try_fast_rerun(PyObject *traced, PyObject *args, PyObject *types)
             Py_INCREF(payloads[i]);
         }
         found = called_program(program, payloads, count);
+        if (found == NULL && several_devices() && PyErr_ExceptionMatches(PyExc_ValueError)) {
+            PyErr_Clear(); /* operands may lie apart, and nothing is donated yet: Python brings them together */
+            found = FALL_BACK;
+        }
         for (Py_ssize_t i = 0; i < count; i++) {
             Py_DECREF(payloads[i]);
         }

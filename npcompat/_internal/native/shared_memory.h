@@ -187,9 +187,13 @@ static int
 get_buffer(PyObject *handle, Py_buffer *view, int flags)
 {
     int failed;
-    PyObject *made = memory_of(handle);
+    PyObject *made, *checked = NULL;
     view->obj = NULL;
-    if (made == NULL) {
+    if (connected && PyList_GET_SIZE(pending_) > 0 && (checked = PyObject_CallNoArgs(check_pending_)) == NULL) {
+        return -1;
+    }
+    Py_XDECREF(checked);
+    if ((made = memory_of(handle)) == NULL) {
         return -1;
     }
     if (TYPE_NUMBER(made) == NPY_VOID) { /* NumPy writes formats of records that it can't read itself */

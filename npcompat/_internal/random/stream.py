@@ -7,11 +7,12 @@ the default stream when the graph runs.
 
 import itertools
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as onp
 
@@ -22,6 +23,7 @@ from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import Attrs, Op, operator
 from npcompat._internal.core.tensor_type import symbols_in
 from npcompat._internal.dispatch import array_like, execution, handles, late_bound, writes
+from npcompat._internal.dispatch.backends import engine_of
 from npcompat._internal.dispatch.late_bound import symbols_exist
 from npcompat._internal.dispatch.outside_traces import outside
 from npcompat._internal.dispatch.placement import (
@@ -40,6 +42,8 @@ _numbers: ContextVar[Iterator[int] | None] = ContextVar(
     "the numbers of the draws of the graph that is being built", default=None
 )
 _numbers_elsewhere = itertools.count()
+_states: WeakValueDictionary[int, Handle] = WeakValueDictionary()
+"""By id: keys and counters of streams. Nobody has placed them, they lie where numbers are drawn."""
 
 
 @operator(
@@ -144,11 +148,10 @@ class Stream:
         if not hasattr(here, "_key"):
             with outside(), modes.changed(device=None, backend="jax"):
                 here._key, here._counter = map(array_like.array_of, here._words())
+            _states.update((id(handle), handle) for handle in (here._key, here._counter))
         elif sharding.several[0] and modes.current().trace is None:
-            # a compiled function has taken them to its mesh: eager draws may be for another
-            for handle in (here._key, here._counter):
-                if sharding.spread(payload := handle._value.payload) is not None:
-                    writes.relocate(handle, Value(sharding.local(payload)))
+            # earlier draws have taken them to their devices: these may be for others
+            _release((here._key, here._counter))
         return here._key, here._counter
 
     def draw(self, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Value:
@@ -193,9 +196,10 @@ class Stream:
             op, [handles.read(key), handles.read(counter), *operands], attributes
         )
         writes.write(counter, following)
-        if mode.trace is not None and sharding.is_layout(mode.device):
+        if mode.trace is not None and sharding.several[0]:
             laid_out = laid_out_by_context(sample.payload, mode)
-            return new_value(laid_out, sample.node, sample.index)
+            if laid_out is not sample.payload:
+                return new_value(laid_out, sample.node, sample.index)
         return moved_to_default_device(
             sample if size is None else prefix_draws.beginning(sample, size)
         )
@@ -217,6 +221,54 @@ class Stream:
         """Advance the counter by the draws that a graph has made."""
         _, counter = self.state()
         writes.write(counter, execution.run(position_of_draw, [handles.read(counter)], (draws,)))
+
+
+def is_state(handle: Handle) -> bool:
+    """Return True for the key or the counter of a stream."""
+    return _states.get(id(handle)) is handle
+
+
+def release_all() -> None:
+    """Take the states of all streams from the devices where numbers were drawn: a function that is
+    compiled now may draw elsewhere.
+    """
+    _release(_states.values())
+
+
+def bring_along(read: Iterable[Handle], beside: Iterable[Value]) -> bool:
+    """Take the states of streams that a program reads to where its other operands lie; without any,
+    to the device on which the context places new arrays.
+
+    Return False if only arguments or the context say where: the next call may need them elsewhere.
+    """
+    others: list[Any] = []
+    states = []
+    for handle in read:
+        if is_state(handle):
+            states.append(handle)
+        else:
+            others.append(handle._value.payload)
+    if not states:
+        return True
+    stays = sharding.common_place(others) is not None
+    others += [v.payload for v in beside]
+    mode = modes.current()
+    place, device = sharding.common_place(others), mode.device
+    alone = not others and device not in (None, xla.default_device()) and engine_of(mode) is None
+    if alone and not sharding.is_layout(device):
+        place = sharding.SingleDeviceSharding(device)
+    for handle in states:
+        if not sharding.lies_at(handle._value.payload, place):
+            _release((handle,))
+            if alone and place is not None:
+                writes.relocate(handle, Value(sharding.chosen(handle._value.payload, place)))
+    return stays or place is None
+
+
+def _release(states: Iterable[Handle]) -> None:
+    for handle in states:
+        if sharding.is_chosen(payload := handle._value.payload):
+            writes.relocate(handle, Value(sharding.local(payload)))
 
 
 def _recorded(values: list[Value], mode: modes.Mode) -> bool:

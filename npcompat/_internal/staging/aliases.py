@@ -6,8 +6,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from npcompat._internal.core import modes
 from npcompat._internal.core.handle import extra
+from npcompat._internal.core.trace_notes import CAPTURED
 from npcompat._internal.dispatch import late_bound
+from npcompat._internal.support.errors import user_location
 
 _HOLDERS: ContextVar[tuple[Sequence[Any], ...]] = ContextVar("lists of staging", default=())
 
@@ -23,8 +26,17 @@ def holding(*containers: Sequence[Any]) -> Iterator[None]:
 
 
 def _references(container: Sequence[Any], i: int) -> int:
-    """Return the number of references to an item of a list, without those of `holding` lists."""
-    held = sum([x is container[i] for c in _HOLDERS.get() for x in c])
+    """Return the number of references to an item of a list, without those of `holding` lists and of
+    traces.
+    """
+    lists = [*_HOLDERS.get()]
+    held = 0
+    trace: Any = modes.current().trace
+    while trace is not None:
+        lists += [trace.captured, *trace.notes.get(CAPTURED, ())]
+        held += id(container[i]) in trace.before
+        trace = trace.outer
+    held += sum([x is container[i] for c in lists for x in c])
     return sys.getrefcount(container[i]) - held
 
 
@@ -53,8 +65,14 @@ def become_read_only(merged: Any, container: Sequence[Any], i: int) -> None:
         return
     del old
     if is_shared(container, i):
-        extra(merged).readonly = True
-        extra(container[i]).readonly = True
+        reason = (
+            f"{user_location()}: this array is written, and data, which are not known while the "
+            "function is being compiled, have decided before whether it is a new array, or one "
+            "that has another name, too, which would see the write; use a copy of it"
+        )
+        extra(merged).readonly = reason
+        trace: Any = modes.current().trace
+        trace.refuse_writes(container[i], reason)
 
 
 __all__ = ["become_read_only", "holding", "is_shared"]

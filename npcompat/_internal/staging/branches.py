@@ -31,6 +31,7 @@ from npcompat._internal.staging.carried import (
     converted,
     flatten,
     groups_of,
+    holders,
     inexact,
     joined,
     mask_of,
@@ -265,11 +266,12 @@ class _Branch:
         written = list({id(h): h for c in found for h in c.written}.values())
         operands = list({id(h): h for h in (*reads, *written)}.values())
         position = {id(h): n for n, h in enumerate(operands)}
+        written_ids = [id(h) for h in written]
         entering: list[Value] = []
         places = {}
         for i in merged:
             form, values = before[i]
-            places[i] = form, len(operands) + len(entering), len(values)
+            places[i] = form, len(operands) + len(entering), holders(self.saved[i], len(values))
             entering += values
         errors = [e for c in found for e in c.errors]
 
@@ -281,14 +283,19 @@ class _Branch:
             result = []
             for i in merged:
                 target = targets[i]
-                before_form, start, count = places[i]
+                before_form, start, held = places[i]
                 if i in at:
                     result += converted(arm.forms[i], target, iter(at[i]))
                 elif before_form is not None:
-                    result += converted(before_form, target, iter(arrays[start : start + count]))
+                    # the arm may have written the arrays that the variable had before
+                    now = [
+                        before_arm if h is None else after.get(h, before_arm)
+                        for h, before_arm in zip(held, arrays[start:], strict=False)
+                    ]
+                    result += converted(before_form, target, iter(now))
                 else:
                     result += blank(target)
-            result += [after.get(id(h), arrays[position[id(h)]]) for h in written]
+            result += [after.get(h, arrays[position[h]]) for h in written_ids]
             if errors:
                 parts = [
                     flagged[0] if a is arm else control.no_flags(len(a.captured.errors))

@@ -183,6 +183,20 @@ def _flatten_array(handle: Handle, name: str) -> tuple[Form, list[Value]]:
     return Form(kind, (tuple(payload.shape), onp.dtype(payload.dtype))), [value]
 
 
+def holders(value: Any, count: int) -> list[int | None]:
+    """Return the ids of the arrays that hold the `count` payloads of a value, in their order; None
+    for the payloads of numbers and flags.
+    """
+    if type(value) is tuple:
+        return [h for item in value for h in holders(item, len(flatten(item, "an item")[1]))]
+    if type(value) is MaybeBound:
+        return [None, *holders(value.value, count - 1)]
+    if mask_of(value) is not None:
+        trace: Any = modes.current().trace
+        return [trace.whole_of(value), None]
+    return [id(value) if isinstance(value, Handle) else None] * count
+
+
 def form_of(value: Any) -> Form:
     """Return the form of a value."""
     return flatten(value, "a value")[0]
@@ -345,6 +359,7 @@ __all__ = [
     "flatten",
     "form_of",
     "groups_of",
+    "holders",
     "inexact",
     "joined",
     "load",

@@ -10,7 +10,7 @@ import numpy as onp
 from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
 from npcompat._internal.compile.staged_runs import is_staged, refuse
-from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.core.handle import Handle, Value, check_writeable
 from npcompat._internal.core.index_spec import FULL, INTEGER, SLICE
 from npcompat._internal.dispatch import handles, late_bound, masked_array, writes
 from npcompat._internal.dispatch.apply import apply
@@ -293,8 +293,7 @@ def _write(array: Handle, part: _Part, new: Any) -> None:
     if looking is not None and looking.parent is array and _alike(looking.lens, part.lens):
         return
     if part.is_element and type(new) in (bool, int, float):
-        if array._extra is not None and array._extra.readonly:
-            raise ValueError("assignment destination is read-only")
+        check_writeable(array)
         if array.dtype.kind not in "iu":
             writes.put(array, part.lens, Value(new))
             return

@@ -148,10 +148,8 @@ def _renamed(payload: Any, sharding: Any) -> Any:
 
 
 def kept_where(payload: Any, before: Any) -> Any:
-    """Return a new value of an array in the layout of the old one."""
+    """Return a new value of an array on XLA in the layout of the old one."""
     there = before.sharding
-    if type(payload) is not Array:
-        return payload if spread(before) is None else laid_out(payload, there)
     if payload.sharding == there:
         return payload
     if spread(before) is not None:
@@ -191,6 +189,41 @@ def one_copy(payload: Any) -> Any:
 def local(payload: Any) -> Any:
     """A replicated array as one of this process alone, on no chosen device."""
     return uncommitted(_copy_here(payload))
+
+
+def is_chosen(payload: Any) -> bool:
+    """Return True for an array on XLA whose place was chosen; others move as programs need them."""
+    return type(payload) is Array and bool(payload.committed)
+
+
+def chosen(payload: Any, place: Any) -> Any:
+    """An array on XLA on a device that is chosen for it."""
+    with jax.enable_x64(True):
+        return jax.device_put(payload, place)
+
+
+def common_place(payloads: Sequence[Any]) -> Any:
+    """Where a program of these operands runs: the layout of the first on a mesh, else that of the
+    first on a chosen device; None if nobody has chosen.
+    """
+    chosen = [p.sharding for p in payloads if is_chosen(p)]
+    return next((s for s in chosen if s.num_devices > 1), chosen[0] if chosen else None)
+
+
+def lie_apart(payloads: Sequence[Any]) -> bool:
+    """Return True if the chosen places of arrays are not all on the same devices."""
+    return len({frozenset(p.sharding.device_set) for p in payloads if is_chosen(p)}) > 1
+
+
+def lies_at(payload: Any, place: Any) -> bool:
+    """Return True if a small array lies on a device, or on all devices of a mesh, or for None on
+    none that was chosen.
+    """
+    if place is None or not is_chosen(payload):
+        return place is None and not is_chosen(payload)
+    if place.num_devices > 1:
+        return bool(payload.sharding == replicated(place))
+    return bool(payload.sharding.device_set == place.device_set)
 
 
 def remote_values(payload: Any) -> RemoteValuesError:
@@ -245,20 +278,24 @@ def are_apart(error: Exception) -> bool:
     return several[0] and any([text in str(error) for text in _APART])
 
 
-def apart(payloads: Sequence[Any]) -> str:
-    """The text of the error about operands that lie apart; each set of devices is named once."""
+def apart(payloads: Sequence[Any], layout: Any = None) -> str:
+    """The text of the error about operands that lie apart, or apart from where their program lays
+    arrays out; each set of devices is named once.
+    """
+    places = [(p.sharding, f"shape {p.shape}") for p in payloads if type(p) is Array]
+    if layout is not None:
+        places.append((layout, "what the function lays out"))
     found: dict[str, str] = {}
-    for payload in payloads:
-        if type(payload) is Array:
-            numbers = sorted([device.id for device in payload.sharding.device_set])
-            name = next(iter(payload.sharding.device_set)).platform
-            found.setdefault(f"{name} {numbers}", f"shape {payload.shape}")
+    for place, what in places:
+        numbers = sorted([device.id for device in place.device_set])
+        name = next(iter(place.device_set)).platform
+        found.setdefault(f"{name} {numbers}", what)
     if len(found) < 2:
         return (
             "operands lie on meshes of the same devices in other arrangements, and one of them has "
             "no name for how a result lies: use one mesh for all"
         )
-    where = " and ".join([f"{shape} on {place}" for place, shape in found.items()])
+    where = " and ".join([f"{what} on {place}" for place, what in found.items()])
     return (
         f"operands lie on devices that have no mesh in common: {where}; move one of them, as by "
         "a.to_device(b.device)"
@@ -356,16 +393,21 @@ __all__ = [
     "apart",
     "are_apart",
     "block_on_cpu_mesh",
+    "chosen",
+    "common_place",
     "divides",
     "fitted",
     "from_local_rows",
     "gathered",
     "grid",
+    "is_chosen",
     "is_grid",
     "is_layout",
     "kept_where",
     "laid_out",
     "layout",
+    "lie_apart",
+    "lies_at",
     "lies_elsewhere",
     "local",
     "named",

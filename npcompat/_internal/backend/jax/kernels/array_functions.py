@@ -9,7 +9,6 @@ import jax
 import jax.numpy as jnp
 import numpy as onp
 from jax import lax
-from jax.core import Tracer
 from jax.sharding import Sharding
 
 from npcompat._internal.backend.jaxpr import loop_bodies
@@ -354,7 +353,7 @@ def shaped_back(x: Any, shape: Sequence[int]) -> Any:
 @register_kernel("to_device", backend="jax")
 def to_device(x: Any, device: Any) -> Any:
     """Copy the values to another device; in a program, a layout on several is a constraint."""
-    if isinstance(device, Sharding) and isinstance(x, Tracer):
+    if isinstance(device, Sharding):
         return jax.lax.with_sharding_constraint(x, device)
     return jax.device_put(x, device)
 

@@ -26,6 +26,7 @@ from npcompat._internal.core.op import REGISTRY, Attrs, Op
 from npcompat._internal.core.program_cache import FORWARD
 from npcompat._internal.core.protocols import TraceLike
 from npcompat._internal.core.retained_outputs import version_of
+from npcompat._internal.core.trace_notes import CAPTURED
 from npcompat._internal.dispatch import masked_array, memory_layout, writes
 from npcompat._internal.dispatch.handles import wrap
 from npcompat._internal.dispatch.meshes import Sharding
@@ -174,6 +175,16 @@ class Trace:
             selection = self.read(found.handle)
             writes.write_back(found.handle, selection.payload.alike(value))
 
+    def references_to(self, key: int) -> int:
+        """Return the number of references that the trace holds to the handle with this id."""
+        lists = [self.captured, *self.notes.get(CAPTURED, ())]
+        selected = {id(s): s for s in self.notes.get(_SELECTED, {}).values()}.values()
+        return (
+            (key in self.before)
+            + sum([id(h) == key for handles in lists for h in handles])
+            + sum([id(s.handle) == key for s in selected])
+        )
+
     def whole_of(self, selection: Handle) -> int | None:
         """Return the id of the handle by which inner traces have read a selection's array in full
         shape; None if none has.
@@ -189,6 +200,7 @@ class Trace:
     def spread_selections(self) -> None:
         """Turn writes of selections of an outer trace into writes of their arrays in full shape."""
         for handle, _, whole in self.selections:
+            assert handle is not None
             now, before = handle._value, self.lifted[id(handle)]
             if now is before:
                 continue

@@ -24,6 +24,7 @@ from npcompat._internal.source.jumps import RETURNED
 from npcompat._internal.staging import context
 from npcompat._internal.staging.aliases import become_read_only, holding
 from npcompat._internal.staging.carried import (
+    ChangedTypeError,
     Form,
     MaybeBound,
     Unbound,
@@ -41,7 +42,7 @@ from npcompat._internal.staging.carried import (
     values_of,
 )
 from npcompat._internal.staging.context import Variables
-from npcompat._internal.support.errors import RefusedError
+from npcompat._internal.support.errors import RefusedError, user_location
 
 Arm = Callable[[], Any]
 
@@ -234,10 +235,14 @@ class _Branch:
             assert target is not None
             target = joined(target, form, self.promotes)
             if target is None:
-                refuse(
+                text = (
                     f"{shown(self.variables.names[i])} is {forms[0]} after one arm of a branch, and "
                     f"{form} after the other; make them alike"
                 )
+                if {form.kind, forms[0].kind} == {"array", "selection"}:
+                    # in a loop, the first round may select from an array, the others from selections
+                    raise ChangedTypeError(f"{user_location()}: {text}")
+                refuse(text)
         assert target is not None
         return target if len(forms) == len(found) else joined_with_none(target)
 

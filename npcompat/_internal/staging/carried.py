@@ -16,6 +16,11 @@ from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.dispatch import handles, late_bound, masked_array
 from npcompat._internal.dispatch.symbolic_number import SymbolicNumber, expect, symbolic
+from npcompat._internal.support.errors import RefusedError
+
+
+class ChangedTypeError(RefusedError):
+    """Error for a variable whose type changes in a round of a loop, which must run before it."""
 
 
 class Form(NamedTuple):
@@ -177,8 +182,8 @@ def _flatten_array(handle: Handle, name: str) -> tuple[Form, list[Value]]:
     payload = value.payload
     if type(payload) is masked_array.MaskedPayload:
         parts = [payload.values, payload.mask]
-        types = [(tuple(p.payload.shape), onp.dtype(p.payload.dtype)) for p in parts]
-        return Form("selection", Selection(*types, payload.trailing, payload.ordered)), parts
+        array, mask = [(tuple(p.payload.shape), onp.dtype(p.payload.dtype)) for p in parts]
+        return Form("selection", Selection(array, mask, payload.trailing, payload.ordered)), parts
     kind = "scalar" if type(handle) is late_bound.scalar else "array"
     return Form(kind, (tuple(payload.shape), onp.dtype(payload.dtype))), [value]
 
@@ -349,6 +354,7 @@ def groups_of(values: Sequence[Any]) -> dict[int, int]:
 
 
 __all__ = [
+    "ChangedTypeError",
     "Form",
     "MaybeBound",
     "Plain",

@@ -23,6 +23,7 @@ from npcompat._internal.dispatch.symbolic_number import SymbolicNumber
 from npcompat._internal.staging import context, items
 from npcompat._internal.staging.aliases import become_read_only, holding, is_shared
 from npcompat._internal.staging.carried import (
+    ChangedTypeError,
     Form,
     MaybeBound,
     Unbound,
@@ -45,10 +46,6 @@ from npcompat._internal.support.errors import RefusedError, TracedValueError
 _ATTEMPTS = 12
 _CARRIED: dict[Any, frozenset[int]] = {}
 """By site: the variables that a loop was found to carry, with which the next trace begins."""
-
-
-class ChangedTypeError(Exception):
-    """Error for a variable whose type changes in a round, which must run before the loop."""
 
 
 class StagedLoop:

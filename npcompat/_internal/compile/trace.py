@@ -37,7 +37,12 @@ from npcompat._internal.dispatch.placement import (
     in_range,
     laid_out_by_context,
 )
-from npcompat._internal.support.errors import SymbolError, TracedValueError, user_location
+from npcompat._internal.support.errors import (
+    RefusedError,
+    SymbolError,
+    TracedValueError,
+    user_location,
+)
 
 OUTSIDE = Leaf(None, "outside")
 """Node of values recorded before the trace began; backward inside the trace stops at it."""
@@ -106,6 +111,8 @@ class Trace:
 
     def read(self, handle: Handle) -> Value:
         """Return a handle's value in the trace; a handle from outside becomes an input."""
+        if handle._extra is not None and type(handle._extra.readonly) is masked_array.Window:
+            self._refresh(handle, handle._extra.readonly)
         value = handle._value
         if id(value) in self.born:
             return value
@@ -126,6 +133,27 @@ class Trace:
         handle._value = inside
         bump_version(handle)
         return inside
+
+    def origin(self, root: Handle) -> Value:
+        """Return the value of a root handle in the trace that made it, if others only read it."""
+        value, trace = root._value, self
+        while trace is not None:
+            if trace.lifted.get(id(root)) is value:
+                value = trace.before[id(root)][1]
+            trace = trace.outer  # type: ignore[assignment]
+        return value
+
+    def _refresh(self, handle: Handle, window: masked_array.Window) -> None:
+        """Read a slice whose bounds are not known anew, if its array was written."""
+        now = self.origin(window.base)
+        if now is window.origin:
+            return
+        if id(handle) in self.before or id(handle._value) not in self.born:
+            raise RefusedError(
+                f"{user_location()}: a slice whose bounds are not known is used in a loop or branch "
+                "that has written its array; slice the array there"
+            )
+        handle._value, window.origin = window.again(), now
 
     def _read_selection(self, handle: Handle, value: Value) -> Value:
         """Return a selection of an outer trace, whose array in full shape and mask become inputs.

@@ -14,7 +14,7 @@ selected element: they then produce no NaN, error or gradient that a selected po
 produce anyway.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as onp
@@ -23,7 +23,7 @@ from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jaxpr import row_independence as rows
 from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.core import modes
-from npcompat._internal.core.handle import Value
+from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import REGISTRY, Attrs, Op, normalized_axes, operator
 from npcompat._internal.dispatch.execution import run
 from npcompat._internal.dispatch.numpy_errors import explained
@@ -65,6 +65,21 @@ class Length(TracedNumber):
     __bool__ = __neg__ = __index__ = __int__ = __float__ = __lt__ = __le__ = __gt__ = __ge__ = (
         _unknown
     )
+
+
+class Window(str):
+    """Why a slice whose bounds are not known can't be written by a name of its own; it is the
+    `readonly` of its handle.
+
+    To NumPy the slice is a view. Here it holds values: those of `origin`, which `base`, a root
+    handle, had then. After a write to `base`, `again` reads them anew.
+    """
+
+    __slots__ = ("again", "base", "origin")
+
+    again: Callable[[], Value]
+    base: Handle
+    origin: Value
 
 
 class MaskedPayload(language.Unknown):
@@ -540,6 +555,7 @@ def _expect_some(mask: Value, message: str) -> None:
 __all__ = [
     "Length",
     "MaskedPayload",
+    "Window",
     "apply",
     "fits",
     "head",

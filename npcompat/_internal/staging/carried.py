@@ -23,6 +23,11 @@ class ChangedTypeError(RefusedError):
     """Error for a variable whose type changes in a round of a loop, which must run before it."""
 
 
+def is_window(handle: Handle) -> bool:
+    """Return True for a slice whose bounds are not known."""
+    return handle._extra is not None and type(handle._extra.readonly) is masked_array.Window
+
+
 class Form(NamedTuple):
     """Form of a value: `kind` is "array", "scalar", "selection", "number", "tuple", "plain" or
     "maybe".
@@ -173,7 +178,7 @@ def _strong(kind: type, payload: Any) -> Value:
 def _flatten_array(handle: Handle, name: str) -> tuple[Form, list[Value]]:
     if type(handle) not in (late_bound.ndarray, late_bound.scalar):
         refuse(f"{name!r} is a {type(handle).__name__}, which a loop or branch can't carry")
-    if handle._view is not None:
+    if handle._view is not None or is_window(handle):
         refuse(
             f"{name!r} is a view that is used in a later round, or after the loop or branch; "
             "use a copy"
@@ -367,6 +372,7 @@ __all__ = [
     "groups_of",
     "holders",
     "inexact",
+    "is_window",
     "joined",
     "load",
     "mask_of",

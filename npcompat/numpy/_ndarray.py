@@ -12,6 +12,7 @@ from npcompat._internal.core.handle import Value, extra, payload_now, root_of
 from npcompat._internal.core.op import as_shape
 from npcompat._internal.dispatch import array_like, backends, devices, handles, writes
 from npcompat._internal.dispatch.apply import apply, apply_cached
+from npcompat._internal.dispatch.masked_array import MaskedPayload
 from npcompat._internal.dispatch.memory_layout import in_c_order
 from npcompat._internal.dispatch.pending_errors import raise_pending
 from npcompat._internal.dispatch.subclasses import inherit, instance, is_subclass
@@ -59,7 +60,10 @@ class Array(Selection, Reductions, Gradients, Operators, Protocols, Memory, Flue
     def shape(self) -> tuple[int, ...]:
         """Length of each axis."""
         if self._view is None:
-            found: tuple[int, ...] = payload_now(self._value).shape
+            payload = payload_now(self._value)
+            if type(payload) is MaskedPayload:  # its length is one of the running trace
+                payload = handles.read(self).payload
+            found: tuple[int, ...] = payload.shape
             return found
         try:
             return handles.layout(self).shape

@@ -104,8 +104,13 @@ class Source:
     def view(self, indent):
         row = f"m[{self.index()}]"
         part = self.pick(row, f"m[:, {self.index()}]", "a[2:6]", "a[::2]", "b[::-1]")
+        if self.indices and self.random.random() < 0.5:
+            i = self.random.choice(self.indices)
+            part = self.pick(f"a[:{i}]", f"a[{i}:]", f"m[{i}, :{i}]", f"b[{i}:{i} + 2]")
         self.add(indent, f"v = {part}")
-        change = self.pick("v *= 2", "v[:] = v[::-1]", "v += s", "v[0] = 1", "s = s + v.sum()")
+        if self.random.random() < 0.4:
+            self.statement(indent)
+        change = self.pick("v *= 2", "v[:] = 3", "v += s", "v[0] = 1", "s = s + v.sum()")
         self.add(indent, change)
 
     def array(self, indent):

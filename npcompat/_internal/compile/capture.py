@@ -178,6 +178,7 @@ def _run(
     starts = [p._value for p in proxies]
     with modes.changed(trace=trace):
         outputs, result = function(proxies, trace)
+        trace.spread_selections()
     changed = [
         i
         for i, (p, start) in enumerate(zip(proxies, starts, strict=True))

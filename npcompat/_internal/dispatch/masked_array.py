@@ -14,7 +14,7 @@ selected element: they then produce no NaN, error or gradient that a selected po
 produce anyway.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as onp
@@ -23,7 +23,7 @@ from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jaxpr import row_independence as rows
 from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.core import modes
-from npcompat._internal.core.handle import Value
+from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import REGISTRY, Attrs, Op, normalized_axes, operator
 from npcompat._internal.dispatch.execution import run
 from npcompat._internal.dispatch.numpy_errors import explained
@@ -65,6 +65,21 @@ class Length(TracedNumber):
     __bool__ = __neg__ = __index__ = __int__ = __float__ = __lt__ = __le__ = __gt__ = __ge__ = (
         _unknown
     )
+
+
+class Window(str):
+    """Why a slice whose bounds are not known can't be written by a name of its own; it is the
+    `readonly` of its handle.
+
+    To NumPy the slice is a view. Here it holds values: those of `origin`, which `base`, a root
+    handle, had then. After a write to `base`, `again` reads them anew.
+    """
+
+    __slots__ = ("again", "base", "origin")
+
+    again: Callable[[], Value]
+    base: Handle
+    origin: Value
 
 
 class MaskedPayload(language.Unknown):
@@ -261,7 +276,7 @@ def written(value: Value, mask: Value, axis: int) -> Value:
     found = value.payload
     if type(found) is not MaskedPayload:
         return value
-    if found.axis != axis or not _same(found.mask, mask):
+    if found.axis != axis or not same(found.mask, mask):
         raise _refused("{} is written through another boolean mask", found.ordered)
     return found.values
 
@@ -272,7 +287,7 @@ def in_full(values: Sequence[Value]) -> tuple[list[Value], Value]:
     Operands that are no selections are unchanged. Raise TracedValueError for several masks.
     """
     chosen = [v.payload for v in values if type(v.payload) is MaskedPayload]
-    if not all([_same(chosen[0].mask, other.mask) for other in chosen]):
+    if not all([same(chosen[0].mask, other.mask) for other in chosen]):
         raise _several_masks()
     whole = [v.payload.values if type(v.payload) is MaskedPayload else v for v in values]
     return whole, chosen[0].mask
@@ -295,7 +310,7 @@ def _several_masks() -> TracedValueError:
 def apply(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
     """Run an operator of which at least one operand is a `MaskedPayload`."""
     chosen = [v.payload for v in values if type(v.payload) is MaskedPayload]
-    if not all([_same(chosen[0].mask, other.mask) for other in chosen]):
+    if not all([same(chosen[0].mask, other.mask) for other in chosen]):
         raise _several_masks()
     alike = all([a.trailing == chosen[0].trailing for a in chosen])
     if alike and op.pattern in ("elementwise", "broadcast") and "shape" not in op.attrs:
@@ -324,10 +339,10 @@ def apply(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
 
 
 def _alike(one: MaskedPayload, other: MaskedPayload) -> bool:
-    return one.trailing == other.trailing and _same(one.mask, other.mask)
+    return one.trailing == other.trailing and same(one.mask, other.mask)
 
 
-def _same(one: Value, other: Value) -> bool:
+def same(one: Value, other: Value) -> bool:
     """True if two masks are the same value, or come from the same operators on the same arrays."""
     trace = modes.current().trace
     assert trace is not None
@@ -540,6 +555,7 @@ def _expect_some(mask: Value, message: str) -> None:
 __all__ = [
     "Length",
     "MaskedPayload",
+    "Window",
     "apply",
     "fits",
     "head",
@@ -547,6 +563,7 @@ __all__ = [
     "lengths",
     "made",
     "refuse",
+    "same",
     "select",
     "together",
     "with_where",

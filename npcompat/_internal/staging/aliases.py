@@ -8,7 +8,6 @@ from typing import Any
 
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import extra
-from npcompat._internal.core.trace_notes import CAPTURED
 from npcompat._internal.dispatch import late_bound
 from npcompat._internal.support.errors import user_location
 
@@ -29,14 +28,11 @@ def _references(container: Sequence[Any], i: int) -> int:
     """Return the number of references to an item of a list, without those of `holding` lists and of
     traces.
     """
-    lists = [*_HOLDERS.get()]
-    held = 0
+    held = sum([x is container[i] for c in _HOLDERS.get() for x in c])
     trace: Any = modes.current().trace
     while trace is not None:
-        lists += [trace.captured, *trace.notes.get(CAPTURED, ())]
-        held += id(container[i]) in trace.before
+        held += trace.references_to(id(container[i]))
         trace = trace.outer
-    held += sum([x is container[i] for c in lists for x in c])
     return sys.getrefcount(container[i]) - held
 
 

@@ -13,7 +13,7 @@ from npcompat._internal.compile.staged_runs import refuse, staged
 from npcompat._internal.compile.trace import Trace
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import Op
-from npcompat._internal.dispatch import execution, handles, late_bound, writes
+from npcompat._internal.dispatch import execution, handles, late_bound
 from npcompat._internal.dispatch.symbolic_number import (
     INFINITE,
     SymbolicNumber,
@@ -24,22 +24,25 @@ from npcompat._internal.source.jumps import RETURNED
 from npcompat._internal.staging import context
 from npcompat._internal.staging.aliases import become_read_only, holding
 from npcompat._internal.staging.carried import (
+    ChangedTypeError,
     Form,
     MaybeBound,
     Unbound,
     blank,
     converted,
     flatten,
+    groups_of,
     holders,
     inexact,
     joined,
+    mask_of,
     same_object,
     together,
     types_of,
     values_of,
 )
 from npcompat._internal.staging.context import Variables
-from npcompat._internal.support.errors import RefusedError
+from npcompat._internal.support.errors import RefusedError, user_location
 
 Arm = Callable[[], Any]
 
@@ -103,6 +106,7 @@ class _Taken:
         self.forms: dict[int, Form] = {}
         self.intervals: dict[int, tuple[float, float]] = {}
         self.raised: BaseException | None = None
+        self.groups: dict[int, int] = {}  # selections by the same mask; see `groups_of`
         variables, saved = branch.variables, branch.saved
 
         def traced(_: list[Any], trace: Trace) -> tuple[list[Value], Any]:
@@ -127,6 +131,8 @@ class _Taken:
                 values += found
                 if is_number(now):
                     self.intervals[i] = interval(now)
+            if any([form.kind == "selection" for form in self.forms.values()]):
+                self.groups = groups_of(variables.get())
             return values_of(values), None
 
         self.captured: Captured = capture("_npx_arm", traced, [])
@@ -192,12 +198,23 @@ class _Branch:
         merged = [i for i in changed if targets[i].kind != "plain"]
         state = list(self.saved)
         results = self._added(arms, merged, targets, before)
+        groups, masks = self._groups(going), dict[Any, Any]()
         for i in changed:
-            bounds = self._bounds(i, going)
-            state[i] = together(targets[i], results, self.variables.names[i], bounds)
+            bounds, mask = self._bounds(i, going), masks.get(groups.get(i, ~i))
+            state[i] = together(targets[i], results, self.variables.names[i], bounds, mask)
+            if targets[i].kind == "selection":
+                masks.setdefault(groups.get(i, ~i), mask_of(state[i]))
             if len(going) == 2 and sum([i in a.forms for a in going]) == 1:
                 become_read_only(state[i], self.saved, i)
         self.variables.put(state)
+
+    def _groups(self, going: list[_Taken]) -> dict[int, Any]:
+        """Return for each selection what those by the same mask have in common after all arms."""
+        if not any([arm.groups for arm in going]):
+            return {}
+        found = [arm.groups or groups_of(self.saved) for arm in going]
+        shared = set.intersection(*map(set, found))
+        return {i: tuple([groups[i] for groups in found]) for i in shared}
 
     def _before(self, i: int) -> tuple[Form | None, list[Value]]:
         """Return the form and values of a variable before the branch; form None if unbound."""
@@ -218,10 +235,14 @@ class _Branch:
             assert target is not None
             target = joined(target, form, self.promotes)
             if target is None:
-                refuse(
+                text = (
                     f"{shown(self.variables.names[i])} is {forms[0]} after one arm of a branch, and "
                     f"{form} after the other; make them alike"
                 )
+                if {form.kind, forms[0].kind} == {"array", "selection"}:
+                    # in a loop, the first round may select from an array, the others from selections
+                    raise ChangedTypeError(f"{user_location()}: {text}")
+                refuse(text)
         assert target is not None
         return target if len(forms) == len(found) else joined_with_none(target)
 
@@ -316,7 +337,7 @@ class _Branch:
         results = execution.run(op, values)
         results = (results,) if total == 1 else results
         for handle, value in zip(written, results[len(left) :], strict=False):
-            writes.write_back(handle, value)
+            context.running().write_back(handle, value)
         for n, (kind, message) in enumerate(errors):
             context.running().expect(results[-1].payload[n], kind, message)
         return iter(results)

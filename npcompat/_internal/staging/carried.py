@@ -16,13 +16,25 @@ from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.dispatch import handles, late_bound, masked_array
 from npcompat._internal.dispatch.symbolic_number import SymbolicNumber, expect, symbolic
+from npcompat._internal.support.errors import RefusedError
+
+
+class ChangedTypeError(RefusedError):
+    """Error for a variable whose type changes in a round of a loop, which must run before it."""
+
+
+def is_window(handle: Handle) -> bool:
+    """Return True for a slice whose bounds are not known."""
+    return handle._extra is not None and type(handle._extra.readonly) is masked_array.Window
 
 
 class Form(NamedTuple):
-    """Form of a value: `kind` is "array", "scalar", "number", "tuple", "plain" or "maybe".
+    """Form of a value: `kind` is "array", "scalar", "selection", "number", "tuple", "plain" or
+    "maybe".
 
-    `type` is shape and dtype of an array, the class of a number, or a plain object. `parts` are the
-    forms of a tuple's items, or the form of a variable that may be bound.
+    `type` is shape and dtype of an array, those of a selection's array in full shape and of its
+    mask, the class of a number, or a plain object. `parts` are the forms of a tuple's items, or the
+    form of a variable that may be bound.
     """
 
     kind: str
@@ -33,6 +45,9 @@ class Form(NamedTuple):
         if self.kind in ("array", "scalar"):
             shape, dtype = self.type
             return f"{'an array' if self.kind == 'array' else 'a scalar'} {dtype}{list(shape)}"
+        if self.kind == "selection":
+            shape, dtype = self.type.array
+            return f"what a boolean mask selects of an array {dtype}{list(shape)}"
         if self.kind == "number":
             return f"{'an' if self.type is int else 'a'} {self.type.__name__} of Python's"
         if self.kind == "tuple":
@@ -40,6 +55,17 @@ class Form(NamedTuple):
         if self.kind == "maybe":
             return f"{self.parts[0]}, or not bound"
         return f"a {type(self.type.value).__name__}"
+
+
+class Selection(NamedTuple):
+    """Type of what a boolean mask selects: shape and dtype of the array in full shape and of the
+    mask, and the number of axes behind those of the mask; see `dispatch/masked_array.py`.
+    """
+
+    array: tuple[tuple[int, ...], Any]
+    mask: tuple[tuple[int, ...], Any]
+    trailing: int
+    ordered: bool
 
 
 class Plain:
@@ -152,15 +178,18 @@ def _strong(kind: type, payload: Any) -> Value:
 def _flatten_array(handle: Handle, name: str) -> tuple[Form, list[Value]]:
     if type(handle) not in (late_bound.ndarray, late_bound.scalar):
         refuse(f"{name!r} is a {type(handle).__name__}, which a loop or branch can't carry")
-    if handle._view is not None:
+    if handle._view is not None or is_window(handle):
         refuse(
             f"{name!r} is a view that is used in a later round, or after the loop or branch; "
             "use a copy"
         )
     value = handles.read(handle)
-    masked_array.refuse(value.payload, f"{name!r}, which a loop or branch carries, is")
-    kind = "scalar" if type(handle) is late_bound.scalar else "array"
     payload = value.payload
+    if type(payload) is masked_array.MaskedPayload:
+        parts = [payload.values, payload.mask]
+        array, mask = [(tuple(p.payload.shape), onp.dtype(p.payload.dtype)) for p in parts]
+        return Form("selection", Selection(array, mask, payload.trailing, payload.ordered)), parts
+    kind = "scalar" if type(handle) is late_bound.scalar else "array"
     return Form(kind, (tuple(payload.shape), onp.dtype(payload.dtype))), [value]
 
 
@@ -172,6 +201,9 @@ def holders(value: Any, count: int) -> list[int | None]:
         return [h for item in value for h in holders(item, len(flatten(item, "an item")[1]))]
     if type(value) is MaybeBound:
         return [None, *holders(value.value, count - 1)]
+    if mask_of(value) is not None:
+        trace: Any = modes.current().trace
+        return [trace.whole_of(value), None]
     return [id(value) if isinstance(value, Handle) else None] * count
 
 
@@ -181,9 +213,16 @@ def form_of(value: Any) -> Form:
 
 
 def together(
-    form: Form, payloads: Iterator[Any], name: str, bounds: tuple[float, float] | None = None
+    form: Form,
+    payloads: Iterator[Any],
+    name: str,
+    bounds: tuple[float, float] | None = None,
+    mask: Value | None = None,
 ) -> Any:
-    """Rebuild a value of a form from the next payloads or Values."""
+    """Rebuild a value of a form from the next payloads or Values.
+
+    A selection takes `mask`, if given, in place of its own, which is equal.
+    """
     if form.kind == "plain":
         return form.type.value
     if form.kind == "tuple":
@@ -196,11 +235,22 @@ def together(
         payload = numbers.weak(form.type, payload_of(found))
         limits = bounds if bounds is not None and form.type is int else ()
         return SymbolicNumber(payload, form.type, *limits)
-    if not isinstance(found, Value):
-        trace = modes.current().trace
-        assert trace is not None
-        found = trace.adopt(Value(found))
-    return handles.wrap_scalar(found) if form.kind == "scalar" else handles.wrap(found)
+    if form.kind == "selection":
+        own = _adopted(next(payloads))
+        found = masked_array.MaskedPayload(
+            _adopted(found), mask or own, form.type.trailing, form.type.ordered
+        )
+    value = _adopted(found)
+    return handles.wrap_scalar(value) if form.kind == "scalar" else handles.wrap(value)
+
+
+def _adopted(found: Any) -> Value:
+    """Return a Value; a payload as one that the running trace has adopted."""
+    if isinstance(found, Value):
+        return found
+    trace = modes.current().trace
+    assert trace is not None
+    return trace.adopt(Value(found))
 
 
 def payload_of(x: Any) -> Any:
@@ -216,6 +266,8 @@ def types_of(form: Form) -> list[tuple[tuple[int, ...], Any]]:
         return [((), onp.dtype(form.type))]
     if form.kind in ("array", "scalar"):
         return [form.type]
+    if form.kind == "selection":
+        return [form.type.array, form.type.mask]
     own = [((), onp.dtype(bool))] if form.kind == "maybe" else []
     return own + [t for part in form.parts for t in types_of(part)]
 
@@ -261,8 +313,7 @@ def converted(form: Form, target: Form, payloads: Iterator[Any]) -> list[Any]:
         return [p for f, t in pairs for p in converted(f, t, payloads)]
     if form.kind == "plain":
         return []
-    ((shape, dtype),) = types_of(target)
-    return [control.of_type(next(payloads), shape, dtype)]
+    return [control.of_type(next(payloads), shape, dtype) for shape, dtype in types_of(target)]
 
 
 def blank(target: Form) -> list[Any]:
@@ -284,19 +335,47 @@ def values_of(found: Sequence[Value]) -> list[Value]:
     return list(found)
 
 
+def mask_of(value: Any) -> Value | None:
+    """Return the mask of a selection, in the running trace; None for other values."""
+    if type(value) is not late_bound.ndarray or value._view is not None:
+        return None
+    held = value._value  # reading it would make an input of any array
+    if type(held) is not Value or type(held.payload) is not masked_array.MaskedPayload:
+        return None
+    mask: Value = handles.read(value).payload.mask
+    return mask
+
+
+def groups_of(values: Sequence[Any]) -> dict[int, int]:
+    """Return for each selection the first one that the same mask selects, both by their positions.
+
+    Lengths are equal only where masks are the same, so those that were the same stay so.
+    """
+    masks = {i: m for i, v in enumerate(values) if (m := mask_of(v)) is not None}
+    return {
+        i: next(j for j, other in masks.items() if masked_array.same(other, mask))
+        for i, mask in masks.items()
+    }
+
+
 __all__ = [
+    "ChangedTypeError",
     "Form",
     "MaybeBound",
     "Plain",
+    "Selection",
     "Unbound",
     "blank",
     "converted",
     "flatten",
     "form_of",
+    "groups_of",
     "holders",
     "inexact",
+    "is_window",
     "joined",
     "load",
+    "mask_of",
     "payload_of",
     "returned",
     "same_object",

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as onp
@@ -10,7 +11,7 @@ import numpy as onp
 from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
 from npcompat._internal.compile.staged_runs import is_staged, refuse
-from npcompat._internal.core.handle import Handle, Value, check_writeable
+from npcompat._internal.core.handle import Handle, Value, check_writeable, extra, root_of
 from npcompat._internal.core.index_spec import FULL, INTEGER, SLICE
 from npcompat._internal.dispatch import handles, late_bound, masked_array, writes
 from npcompat._internal.dispatch.apply import apply
@@ -25,6 +26,8 @@ from npcompat._internal.indexing import lens
 from npcompat._internal.indexing.basic import step_of
 from npcompat._internal.indexing.parse import Kind, has_arrays, parse
 from npcompat._internal.staging import context
+from npcompat._internal.staging.carried import is_window
+from npcompat._internal.support.errors import user_location
 
 
 def is_traced_int(x: Any) -> bool:
@@ -236,15 +239,33 @@ def getitem(array: Any, key: Any) -> Any:
         if part.is_element:
             return apply(lens.index_get, (array, *part.lens.operands), part.lens.attrs)
         return lens.view(array, part.lens)
+    found = _window_value(array, part)
+    window = handles.wrap(found)
+    reason = masked_array.Window(
+        f"{user_location()}: a slice whose bounds are not known is written by a name of its own, "
+        "which its array would have to see; write the array, `a[i:j] = new`"
+    )
+    reason.base = root_of(array)
+    reason.origin = context.running().origin(reason.base)
+    reason.again = partial(_window_value, array, part)
+    extra(window).readonly = reason
+    return window
+
+
+def _window_value(array: Handle, part: _Part) -> Value:
+    """Return the elements of a slice whose bounds are not known."""
+    assert part.mask is not None
     value = handles.read(part.view(array))
     if part.start is not None:
         seen = numbers.through_window(value.payload, part.start, WINDOW, part.axis)
         value = context.running().adopt(Value(seen))
     if context.differentiated():  # derivatives at unselected positions must be finite, too
-        return handles.wrap(masked_array.select(value, part.mask, part.axis))
+        return masked_array.select(value, part.mask, part.axis)
     trailing = len(value.payload.shape) - part.axis - 1
-    found = Value(masked_array.MaskedPayload(value, part.mask, trailing))
-    return handles.wrap(context.running().adopt(found))
+    found: Value = context.running().adopt(
+        Value(masked_array.MaskedPayload(value, part.mask, trailing))
+    )
+    return found
 
 
 def _of_sequence(sequence: Any, key: Any) -> Any:
@@ -323,6 +344,8 @@ def update_item(
 ) -> None:
     """Compute `array[key] op= value()`."""
     old = getitem(array, key)
+    if isinstance(old, Handle) and is_window(old):
+        old = handles.wrap(handles.read(old))  # of its own: it is written into the array below
     new = operation(old, value())
     looking = old._view if isinstance(old, Handle) else None
     if new is old and looking is not None and has_symbolic(key):

@@ -23,14 +23,17 @@ from npcompat._internal.dispatch.symbolic_number import SymbolicNumber
 from npcompat._internal.staging import context, items
 from npcompat._internal.staging.aliases import become_read_only, holding, is_shared
 from npcompat._internal.staging.carried import (
+    ChangedTypeError,
     Form,
     MaybeBound,
     Unbound,
     blank,
     converted,
     flatten,
+    groups_of,
     inexact,
     joined,
+    mask_of,
     same_object,
     together,
     types_of,
@@ -43,10 +46,6 @@ from npcompat._internal.support.errors import RefusedError, TracedValueError
 _ATTEMPTS = 12
 _CARRIED: dict[Any, frozenset[int]] = {}
 """By site: the variables that a loop was found to carry, with which the next trace begins."""
-
-
-class ChangedTypeError(Exception):
-    """Error for a variable whose type changes in a round, which must run before the loop."""
 
 
 class StagedLoop:
@@ -77,6 +76,8 @@ class StagedLoop:
         self.entering: dict[int, Form] = {}
         self.leaving: dict[int, Form] = {}
         self.permuted: dict[int, int] = {}
+        self.groups: dict[int, int] = {}  # selections by the same mask; see `groups_of`
+        self.parted: set[int] = set()  # selections whose masks differ after a round
         self.written_names: set[int] = set()
         self.wide = False
         self.captured: Captured
@@ -114,9 +115,10 @@ class StagedLoop:
         carried = {i for i in _CARRIED.get(self.site.key, ()) if i < len(self.init)}
         for _ in range(_ATTEMPTS):
             values = self._enter(carried)
+            parted = len(self.parted)
             grown = self._captured(carried, values)
-            if grown:
-                carried |= grown
+            carried |= grown
+            if grown or len(self.parted) > parted:
                 continue
             if not self._widened():
                 break
@@ -140,6 +142,11 @@ class StagedLoop:
             elif self.runs and i in self.site.first and not _is_root(now):
                 self.reset.add(i)
                 continue
+            elif isinstance(now, Handle) and now._view is not None:
+                raise ChangedTypeError(
+                    f"{self.names[i]!r} begins as a view, and is bound anew by each round; begin "
+                    "with a copy"
+                )
             else:
                 form, found = flatten(now, self.names[i])
                 if form.kind == "plain":
@@ -151,7 +158,18 @@ class StagedLoop:
                     )
                 values += found
             self.entering[i] = form
+        groups = groups_of(self.init)
+        self.groups = {i: groups[i] for i in self.entering if i in groups and i not in self.parted}
         return values
+
+    def _together(self, forms: dict[int, Form], state: list[Any], values: Iterator[Any]) -> None:
+        """Rebuild variables from the next values; selections by the same mask share it."""
+        masks: dict[int, Any] = {}
+        for i, form in forms.items():
+            group = self.groups.get(i, ~i)
+            state[i] = together(form, values, self.names[i], mask=masks.get(group))
+            if form.kind == "selection":
+                masks.setdefault(group, mask_of(state[i]))
 
     def _captured(self, carried: set[int], values: list[Value]) -> set[int]:
         """Trace one round; return the variables that it binds and that are not in `carried`."""
@@ -167,8 +185,7 @@ class StagedLoop:
             state = [
                 Unbound(self.names[i]) if i in self.reset else x for i, x in enumerate(self.init)
             ]
-            for i, form in self.entering.items():
-                state[i] = together(form, remaining, self.names[i])
+            self._together(self.entering, state, remaining)
             begun = [(i, h, h._value) for i in self.entering for h in _arrays(state[i])]
             entered = [h for _, h, _ in begun]
             self.variables.put(list(state))
@@ -188,9 +205,14 @@ class StagedLoop:
                     grown.add(i)
             for i, handle, start in begun:
                 if handle._value.payload is not start.payload:
-                    if self.entering[i].kind != "array":
+                    if self.entering[i].kind not in ("array", "selection"):
                         refuse(f"{self.names[i]!r} holds an array that a round writes in place")
                     self.written_names.add(i)
+            if self.groups:
+                now = groups_of(after)
+                for i, first in self.groups.items():
+                    if now.get(i) != now.get(first):
+                        self.parted |= {j for j in self.groups if self.groups[j] == first}
             self.wide = "wide" in trace.notes
             flag = Value(numbers.truth(again))
             too_long = [Value(numbers.either(*f)) for f in [trace.notes.get("too long", [])] if f]
@@ -303,9 +325,10 @@ class StagedLoop:
                     f"{self.names[i]!r} is written in place and bound anew, and its array has "
                     "other names"
                 )
-        touched = {id(h) for h in self.captured.written}
+        found = self.captured.written
         if self.written_names:
-            touched |= {id(h) for h in self.captured.reads}
+            found = [*found, *self.captured.reads]
+        touched = {id(h) for h in (*found, *context.running().selections_of(found))}
         for i in self.entering:
             if any([id(h) in touched for h in _arrays(self.init[i])]):
                 refuse(
@@ -367,7 +390,7 @@ class StagedLoop:
         results = execution.run(op, operands)
         results = (results,) if total == 1 else results
         for handle, value in zip(written, results[len(left) :], strict=False):
-            writes.write_back(handle, value)
+            context.running().write_back(handle, value)
         trace = context.running()
         for n, (kind, message) in enumerate(errors):
             trace.expect(results[-1].payload[n], kind, message)
@@ -377,7 +400,7 @@ class StagedLoop:
         self, order: list[int], forms: dict[int, Form], results: Iterator[Value]
     ) -> list[Any]:
         state = list(self.init)
-        ran = self._ran()
+        ran, masks = self._ran(), dict[int, Any]()
         for i in order:
             if i in self.returning:
                 # write the array's last value into its original handle
@@ -385,7 +408,10 @@ class StagedLoop:
                 writes.write(target, next(results))
                 state[i] = target
                 continue
-            state[i] = together(forms[i], results, self.names[i])
+            group = self.groups.get(i, ~i)
+            state[i] = together(forms[i], results, self.names[i], mask=masks.get(group))
+            if forms[i].kind == "selection":
+                masks.setdefault(group, mask_of(state[i]))
             if i not in self.entering and ran is not True:
                 if type(self.init[i]) is not Unbound:
                     refuse(f"{self.names[i]!r} is another kind of value if no round runs")

@@ -12,7 +12,7 @@ from npcompat._internal.autograd import tape, whole_graph
 from npcompat._internal.backend import pillow
 from npcompat._internal.backend.conformance import equations
 from npcompat._internal.backend.equations import normalise
-from npcompat._internal.backend.jax import checkpoints, language, namespace, programs
+from npcompat._internal.backend.jax import checkpoints, language, namespace, programs, sharding
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jax.kernels import array_functions as jax_array_functions
 from npcompat._internal.backend.jax.random import threefry

@@ -4,6 +4,7 @@ between steps.
 
 import numpy as onp
 import pytest
+from internals import sharding
 
 from npcompat import lr_scheduler, np, npx, optimizer
 
@@ -235,7 +236,9 @@ def test_a_step_is_one_program_whatever_changes():
         assert i < 2 or not log, [str(e) for e in log]
 
 
-def test_weights_that_somebody_else_holds_are_not_overwritten():
+@pytest.mark.parametrize("meshes", [False, True])
+def test_weights_that_somebody_else_holds_are_not_overwritten(meshes, monkeypatch):
+    monkeypatch.setattr(sharding, "several", [meshes])
     weight = np.ones(3)
     copy, exported = weight.copy(), weight.asnumpy()
     sgd = optimizer.SGD(0.1, momentum=0.9)
@@ -248,6 +251,9 @@ def test_weights_that_somebody_else_holds_are_not_overwritten():
     part = np.zeros(4)
     sgd.update(1, part[:2], np.ones(2), sgd.create_state(1, part[:2]))
     onp.testing.assert_allclose(part.asnumpy(), [-0.1, -0.1, 0, 0])
+    dcasgd = optimizer.DCASGD(learning_rate=0.1)
+    dcasgd.update(2, part[2:], np.ones(2), dcasgd.create_state(2, part[2:]))
+    onp.testing.assert_allclose(part.asnumpy(), [-0.1, -0.1, -0.1, -0.1])
 
 
 @pytest.mark.parametrize("schedule", [None, lr_scheduler.FactorScheduler(2)])

@@ -7,6 +7,8 @@ from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value, extra
 from npcompat._internal.core.retained_outputs import version_of
+from npcompat._internal.dispatch import handles
+from npcompat._internal.dispatch.execution import run
 
 
 @contextmanager
@@ -31,6 +33,13 @@ def in_trace(handle: Handle) -> bool:
 
 def value_outside(handle: Handle) -> Value:
     """Return the value that a handle had before the running traces began."""
+    if (view := handle._view) is not None:
+        parent, lens = value_outside(view.parent), view.lens
+        with outside():
+            made: Value = run(
+                lens.get, [parent, *map(handles.lens_operand, lens.operands)], lens.attrs
+            )
+        return made
     trace, value = modes.current().trace, handle._value
     while trace is not None:
         _, value = trace.before.get(id(handle), (handle, value))

@@ -120,8 +120,8 @@ def number(d: Draft) -> str:
     return d.rng.choice(("2", "1", "-1", "0", "3", "0.5", "-2.5", "True"))
 
 
-SMOOTH = ["sin", "cos", "tanh", "exp", "negative", "square", "arctan", "cbrt", "expm1", "sinh"]
-UNARY = [*SMOOTH, "absolute", "sign", "sqrt", "log1p", "floor", "ceil", "rint", "conjugate"]
+SMOOTH = ["sin", "cos", "tanh", "exp", "negative", "square", "arctan", "expm1", "sinh"]
+UNARY = [*SMOOTH, "cbrt", "absolute", "sign", "sqrt", "log1p", "floor", "ceil", "rint", "conjugate"]
 BINARY = ["add", "subtract", "multiply", "maximum", "minimum", "arctan2", "hypot", "fmax"]
 INTEGERS = ["floor_divide", "remainder", "bitwise_and", "bitwise_or", "left_shift", "gcd"]
 INTEGERS += ["power", "fmod", "bitwise_xor"]

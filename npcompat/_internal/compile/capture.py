@@ -12,6 +12,7 @@ from typing import Any
 from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.jax.namespace import is_tracer
 from npcompat._internal.backend.jaxpr import tracing
+from npcompat._internal.compile.outer_selections import spread_writes
 from npcompat._internal.compile.trace import OUTSIDE, CapturedTypeError, Trace, on_xla
 from npcompat._internal.core import dtypes, modes, program_lock
 from npcompat._internal.core.handle import Handle, Value
@@ -178,7 +179,7 @@ def _run(
     starts = [p._value for p in proxies]
     with modes.changed(trace=trace):
         outputs, result = function(proxies, trace)
-        trace.spread_selections()
+        spread_writes(trace)
     changed = [
         i
         for i, (p, start) in enumerate(zip(proxies, starts, strict=True))

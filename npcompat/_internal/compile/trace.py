@@ -9,7 +9,7 @@ recorded, nested and differentiated like any other operator.
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as onp
 
@@ -18,6 +18,7 @@ from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.backend.numpy import runtime as host
+from npcompat._internal.compile import outer_selections
 from npcompat._internal.core import compile_log, dtypes, fusion_groups, modes
 from npcompat._internal.core.engine_array import EngineArray
 from npcompat._internal.core.graph_node import Leaf
@@ -27,8 +28,7 @@ from npcompat._internal.core.program_cache import FORWARD
 from npcompat._internal.core.protocols import TraceLike
 from npcompat._internal.core.retained_outputs import version_of
 from npcompat._internal.core.trace_notes import CAPTURED
-from npcompat._internal.dispatch import masked_array, memory_layout, writes
-from npcompat._internal.dispatch.handles import wrap
+from npcompat._internal.dispatch import masked_array, memory_layout
 from npcompat._internal.dispatch.meshes import Sharding
 from npcompat._internal.dispatch.numpy_errors import explained
 from npcompat._internal.dispatch.placement import (
@@ -46,19 +46,6 @@ from npcompat._internal.support.errors import (
 
 OUTSIDE = Leaf(None, "outside")
 """Node of values recorded before the trace began; backward inside the trace stops at it."""
-
-
-_SELECTED = "selections that inner traces read"
-
-
-class Selected(NamedTuple):
-    """Array in full shape, or mask, of a selection that an inner trace reads: the selection's
-    handle, or None for a mask; its value; and the handle by which that value is read.
-    """
-
-    handle: Handle | None
-    value: Value
-    whole: Handle
 
 
 class CapturedTypeError(Exception):
@@ -96,9 +83,7 @@ class Trace:
         self.numbers: dict[
             int, Any
         ] = {}  # by id of the payload: traced numbers that are operands of operators
-        self.masks: dict[int, Value] = {}  # by id of a mask of an outer trace: that mask, read here
-        self.first_masks: dict[int, Value] = {}  # by id of a mask read here: where it was made
-        self.selections: list[Selected] = []  # those of an outer trace that are read here
+        self.selections = outer_selections.Selections()
         self.refused: list[Handle] = []  # handles from outside that are read-only in the trace
         self.notes: dict[Any, Any] = {}  # of staged loops and branches; see `staging/`
 
@@ -117,9 +102,9 @@ class Trace:
         if id(value) in self.born:
             return value
         if type(value.payload) is masked_array.MaskedPayload:
-            return self._read_selection(handle, value)
+            return outer_selections.read(self, handle, value)
         memory_layout.note(handle)
-        self._touch(handle, value)
+        self.touch(handle, value)
         lifted = tracing.lifted(self.capture(handle, value))
         if type(value.payload) is EngineArray and not language.is_tracer(lifted):
             raise TracedValueError(
@@ -155,89 +140,14 @@ class Trace:
             )
         handle._value, window.origin = window.again(), now
 
-    def _read_selection(self, handle: Handle, value: Value) -> Value:
-        """Return a selection of an outer trace, whose array in full shape and mask become inputs.
-
-        They are read through handles of their own, which the outer trace keeps.
-        """
-        outer, notes = value.payload, getattr(self.outer, "notes", {})
-        hidden = notes.setdefault(_SELECTED, {})
-        array = hidden.get(id(handle))
-        if array is None or array.value is not outer.values:
-            array = hidden[id(handle)] = Selected(handle, outer.values, wrap(outer.values))
-            hidden[id(array.whole)] = array
-        first = self._first_mask(outer.mask)
-        mask = hidden.get(id(first))
-        if mask is None:
-            there = getattr(self.outer, "masks", {}).get(id(first), outer.mask)
-            mask = hidden[id(first)] = Selected(None, first, wrap(there))
-        self._touch(handle, value)
-        inner = self.read(mask.whole)
-        self.masks[id(first)], self.first_masks[id(inner)] = inner, first
-        inside = self.adopt(
-            Value(
-                masked_array.MaskedPayload(
-                    self.read(array.whole), inner, outer.trailing, outer.ordered
-                )
-            )
-        )
-        self.selections.append(array)
-        self.lifted[id(handle)] = inside
-        handle._value = inside
-        bump_version(handle)
-        return inside
-
-    def _first_mask(self, mask: Value) -> Value:
-        """Return the mask of the trace that made it, for one that inner traces have read."""
-        trace: Any = self.outer
-        while trace is not None:
-            mask = trace.first_masks.get(id(mask), mask)
-            trace = trace.outer
-        return mask
-
-    def write_back(self, handle: Handle, value: Value) -> None:
-        """Write the result of a program that an inner trace made into a handle that it wrote."""
-        writes.write_back(handle, value)
-        found = self.notes.get(_SELECTED, {}).get(id(handle))
-        if found is not None and found.whole is handle:
-            selection = self.read(found.handle)
-            writes.write_back(found.handle, selection.payload.alike(value))
-
     def references_to(self, key: int) -> int:
         """Return the number of references that the trace holds to the handle with this id."""
         lists = [self.captured, *self.notes.get(CAPTURED, ())]
-        selected = {id(s): s for s in self.notes.get(_SELECTED, {}).values()}.values()
         return (
             (key in self.before)
             + sum([id(h) == key for handles in lists for h in handles])
-            + sum([id(s.handle) == key for s in selected])
+            + self.selections.references_to(key)
         )
-
-    def whole_of(self, selection: Handle) -> int | None:
-        """Return the id of the handle by which inner traces have read a selection's array in full
-        shape; None if none has.
-        """
-        found = self.notes.get(_SELECTED, {}).get(id(selection))
-        return None if found is None else id(found.whole)
-
-    def selections_of(self, whole: Iterable[Handle]) -> list[Handle]:
-        """Return the selections whose arrays in full shape are read by these handles."""
-        found = [self.notes.get(_SELECTED, {}).get(id(h)) for h in whole]
-        return [f.handle for f in found if f is not None and f.handle is not None]
-
-    def spread_selections(self) -> None:
-        """Turn writes of selections of an outer trace into writes of their arrays in full shape."""
-        for handle, _, whole in self.selections:
-            assert handle is not None
-            now, before = handle._value, self.lifted[id(handle)]
-            if now is before:
-                continue
-            if type(now.payload) is not masked_array.MaskedPayload or not self.same(
-                now.payload.mask.payload, before.payload.mask.payload
-            ):
-                masked_array.refuse(before.payload, "a write by other positions than all of")
-            whole._value = now.payload.values
-            handle._value = before
 
     def capture(self, handle: Handle, value: Value) -> Any:
         """Make the outside value of a handle an input; return the constant for it in the jaxpr."""
@@ -257,11 +167,11 @@ class Trace:
         """Note that the handle is about to be written."""
         if id(handle._value) not in self.born and id(handle) not in self.before:
             if type(handle._value.payload) is masked_array.MaskedPayload:
-                self._read_selection(handle, handle._value)
+                outer_selections.read(self, handle, handle._value)
             else:
-                self._touch(handle, handle._value)
+                self.touch(handle, handle._value)
 
-    def _touch(self, handle: Handle, value: Value) -> None:
+    def touch(self, handle: Handle, value: Value) -> None:
         """Note what an outside handle holds before the trace reads or writes it."""
         rare = handle._extra
         self.before[id(handle)] = (handle, value)

@@ -68,7 +68,7 @@ class Length(TracedNumber):
 
 
 class Window(str):
-    """Why a slice whose bounds are not known can't be written by a name of its own; it is the
+    """Reason for which a slice of unknown bounds can't be written by a name of its own; it is the
     `readonly` of its handle.
 
     To NumPy the slice is a view. Here it holds values: those of `origin`, which `base`, a root

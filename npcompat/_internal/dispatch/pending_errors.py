@@ -27,30 +27,29 @@ def expect(flags: Any, errors: Sequence[tuple[type[Exception], str]]) -> None:
         raise_pending(MOST)
 
 
-def raise_pending(left: int = 0) -> None:
-    """Raise the first error that a program has flagged so far; the newest `left` stay unread."""
+def raise_pending(left: int = 0, keep: bool = False) -> None:
+    """Raise the first error that a program has flagged so far; the newest `left` stay unread.
+
+    With `keep=True` the next read raises it again: NumPy ignores the errors of the buffer protocol,
+    and then asks in another way.
+    """
     while len(pending) > left:
         try:
-            flags, errors = pending.pop(0)
+            found = pending.pop(0)
         except IndexError:  # another thread has looked at it meanwhile
             return
+        flags, errors = found
         array = flags if type(flags) is onp.ndarray else _read(flags)
         if b"\1" in array.tobytes():  # ten times as fast as `any` for so few
+            if keep:
+                pending.insert(0, found)
             kind, message = errors[int(onp.flatnonzero(array)[0])]
             raise kind(message)
 
 
 def check_pending() -> None:
-    """Raise as `raise_pending`, and keep the error for the next read.
-
-    NumPy ignores the errors of the buffer protocol, and then asks in another way.
-    """
-    before = list(pending)
-    try:
-        raise_pending()
-    except Exception:
-        pending.insert(0, before[len(before) - len(pending) - 1])
-        raise
+    """Raise the first error that a program has flagged so far, and keep it for the next read."""
+    raise_pending(keep=True)
 
 
 def _read(flags: Any) -> onp.ndarray[Any, Any]:

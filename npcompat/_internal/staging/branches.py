@@ -9,6 +9,7 @@ from npcompat._internal.backend.jax import control_flow as control
 from npcompat._internal.backend.jax import language, predicated_arms
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
 from npcompat._internal.compile.capture import Captured, capture
+from npcompat._internal.compile.outer_selections import write_back
 from npcompat._internal.compile.staged_runs import refuse, staged
 from npcompat._internal.compile.trace import Trace
 from npcompat._internal.core.handle import Handle, Value
@@ -27,6 +28,7 @@ from npcompat._internal.staging.carried import (
     ChangedTypeError,
     Form,
     MaybeBound,
+    SharedMasks,
     Unbound,
     blank,
     converted,
@@ -35,9 +37,7 @@ from npcompat._internal.staging.carried import (
     holders,
     inexact,
     joined,
-    mask_of,
     same_object,
-    together,
     types_of,
     values_of,
 )
@@ -198,12 +198,10 @@ class _Branch:
         merged = [i for i in changed if targets[i].kind != "plain"]
         state = list(self.saved)
         results = self._added(arms, merged, targets, before)
-        groups, masks = self._groups(going), dict[Any, Any]()
+        masks = SharedMasks(self._groups(going))
         for i in changed:
-            bounds, mask = self._bounds(i, going), masks.get(groups.get(i, ~i))
-            state[i] = together(targets[i], results, self.variables.names[i], bounds, mask)
-            if targets[i].kind == "selection":
-                masks.setdefault(groups.get(i, ~i), mask_of(state[i]))
+            bounds = self._bounds(i, going)
+            state[i] = masks.together(i, targets[i], results, self.variables.names[i], bounds)
             if len(going) == 2 and sum([i in a.forms for a in going]) == 1:
                 become_read_only(state[i], self.saved, i)
         self.variables.put(state)
@@ -337,7 +335,7 @@ class _Branch:
         results = execution.run(op, values)
         results = (results,) if total == 1 else results
         for handle, value in zip(written, results[len(left) :], strict=False):
-            context.running().write_back(handle, value)
+            write_back(context.running(), handle, value)
         for n, (kind, message) in enumerate(errors):
             context.running().expect(results[-1].payload[n], kind, message)
         return iter(results)

@@ -4,7 +4,7 @@ A value is flattened into a form, its static structure, and traced payloads. Val
 are interchangeable.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as onp
@@ -203,7 +203,7 @@ def holders(value: Any, count: int) -> list[int | None]:
         return [None, *holders(value.value, count - 1)]
     if mask_of(value) is not None:
         trace: Any = modes.current().trace
-        return [trace.whole_of(value), None]
+        return [trace.selections.whole_of(value), None]
     return [id(value) if isinstance(value, Handle) else None] * count
 
 
@@ -346,6 +346,30 @@ def mask_of(value: Any) -> Value | None:
     return mask
 
 
+class SharedMasks:
+    """Rebuilds variables; selections that `groups` says are by the same mask share it."""
+
+    __slots__ = ("_groups", "_masks")
+
+    def __init__(self, groups: Mapping[int, Any]) -> None:
+        self._groups, self._masks = groups, dict[Any, Any]()
+
+    def together(
+        self,
+        i: int,
+        form: Form,
+        payloads: Iterator[Any],
+        name: str,
+        bounds: tuple[float, float] | None = None,
+    ) -> Any:
+        """Rebuild the variable at a position from the next payloads or Values."""
+        group = self._groups.get(i, ~i)
+        made = together(form, payloads, name, bounds, self._masks.get(group))
+        if form.kind == "selection":
+            self._masks.setdefault(group, mask_of(made))
+        return made
+
+
 def groups_of(values: Sequence[Any]) -> dict[int, int]:
     """Return for each selection the first one that the same mask selects, both by their positions.
 
@@ -364,6 +388,7 @@ __all__ = [
     "MaybeBound",
     "Plain",
     "Selection",
+    "SharedMasks",
     "Unbound",
     "blank",
     "converted",

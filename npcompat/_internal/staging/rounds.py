@@ -14,6 +14,7 @@ from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jaxpr import loop_bodies, tracing
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
 from npcompat._internal.compile.capture import Captured, capture
+from npcompat._internal.compile.outer_selections import write_back
 from npcompat._internal.compile.staged_runs import refuse, staged
 from npcompat._internal.compile.trace import Trace
 from npcompat._internal.core.handle import Handle, Value
@@ -26,6 +27,7 @@ from npcompat._internal.staging.carried import (
     ChangedTypeError,
     Form,
     MaybeBound,
+    SharedMasks,
     Unbound,
     blank,
     converted,
@@ -33,9 +35,7 @@ from npcompat._internal.staging.carried import (
     groups_of,
     inexact,
     joined,
-    mask_of,
     same_object,
-    together,
     types_of,
     values_of,
 )
@@ -162,15 +162,6 @@ class StagedLoop:
         self.groups = {i: groups[i] for i in self.entering if i in groups and i not in self.parted}
         return values
 
-    def _together(self, forms: dict[int, Form], state: list[Any], values: Iterator[Any]) -> None:
-        """Rebuild variables from the next values; selections by the same mask share it."""
-        masks: dict[int, Any] = {}
-        for i, form in forms.items():
-            group = self.groups.get(i, ~i)
-            state[i] = together(form, values, self.names[i], mask=masks.get(group))
-            if form.kind == "selection":
-                masks.setdefault(group, mask_of(state[i]))
-
     def _captured(self, carried: set[int], values: list[Value]) -> set[int]:
         """Trace one round; return the variables that it binds and that are not in `carried`."""
         self.leaving, self.permuted, self.written_names = {}, {}, set()
@@ -185,7 +176,9 @@ class StagedLoop:
             state = [
                 Unbound(self.names[i]) if i in self.reset else x for i, x in enumerate(self.init)
             ]
-            self._together(self.entering, state, remaining)
+            masks = SharedMasks(self.groups)
+            for i, form in self.entering.items():
+                state[i] = masks.together(i, form, remaining, self.names[i])
             begun = [(i, h, h._value) for i in self.entering for h in _arrays(state[i])]
             entered = [h for _, h, _ in begun]
             self.variables.put(list(state))
@@ -328,7 +321,7 @@ class StagedLoop:
         found = self.captured.written
         if self.written_names:
             found = [*found, *self.captured.reads]
-        touched = {id(h) for h in (*found, *context.running().selections_of(found))}
+        touched = {id(h) for h in (*found, *context.running().selections.read_by(found))}
         for i in self.entering:
             if any([id(h) in touched for h in _arrays(self.init[i])]):
                 refuse(
@@ -390,7 +383,7 @@ class StagedLoop:
         results = execution.run(op, operands)
         results = (results,) if total == 1 else results
         for handle, value in zip(written, results[len(left) :], strict=False):
-            context.running().write_back(handle, value)
+            write_back(context.running(), handle, value)
         trace = context.running()
         for n, (kind, message) in enumerate(errors):
             trace.expect(results[-1].payload[n], kind, message)
@@ -400,7 +393,7 @@ class StagedLoop:
         self, order: list[int], forms: dict[int, Form], results: Iterator[Value]
     ) -> list[Any]:
         state = list(self.init)
-        ran, masks = self._ran(), dict[int, Any]()
+        ran, masks = self._ran(), SharedMasks(self.groups)
         for i in order:
             if i in self.returning:
                 # write the array's last value into its original handle
@@ -408,10 +401,7 @@ class StagedLoop:
                 writes.write(target, next(results))
                 state[i] = target
                 continue
-            group = self.groups.get(i, ~i)
-            state[i] = together(forms[i], results, self.names[i], mask=masks.get(group))
-            if forms[i].kind == "selection":
-                masks.setdefault(group, mask_of(state[i]))
+            state[i] = masks.together(i, forms[i], results, self.names[i])
             if i not in self.entering and ran is not True:
                 if type(self.init[i]) is not Unbound:
                     refuse(f"{self.names[i]!r} is another kind of value if no round runs")

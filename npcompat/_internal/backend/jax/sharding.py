@@ -203,8 +203,8 @@ def chosen(payload: Any, place: Any) -> Any:
 
 
 def common_place(payloads: Sequence[Any]) -> Any:
-    """Where a program of these operands runs: the layout of the first on a mesh, else that of the
-    first on a chosen device; None if nobody has chosen.
+    """Return where a program of these operands runs: the layout of the first on a mesh, else that of
+    the first on a chosen device; None if nobody has chosen.
     """
     chosen = [p.sharding for p in payloads if is_chosen(p)]
     return next((s for s in chosen if s.num_devices > 1), chosen[0] if chosen else None)

@@ -77,3 +77,26 @@ def described(found):
         host.shape,
         host.tobytes() if host.dtype != object else repr(host.tolist()),
     )
+
+
+def made(x, how):
+    """An array of the kind, whose buffer is its own or shared, plain, a view, a view of a view,
+    read-only or on its way to be learnt.
+    """
+    a = np.array(x)
+    if how == "view":
+        return a[...]
+    if how == "reversed" and a.ndim:
+        return a[::-1][...]
+    if how == "transposed":
+        return a.T
+    if how == "readonly":
+        a.setflags(write=False)
+    if how == "shared":
+        made.keeps = a._value.payload
+    if how == "variable" and a.dtype.kind == "f":
+        a.attach_grad()
+    return a
+
+
+HOWS = ("plain", "view", "reversed", "transposed", "readonly", "shared", "variable")

@@ -57,6 +57,27 @@ ARRAYS = {
             return g
         assert fill().sum() == 12 and f.device == cut and (f == 7).all()
     """,
+    "constants of a compiled function take the layout that it names": """
+        makers = {
+            "zeros": lambda **kw: np.zeros(16, **kw),
+            "a list": lambda **kw: np.array([1.0, 2.0] * 8, **kw),
+            "a range and what is computed of it": lambda **kw: np.arange(16, **kw) * 2 + 1,
+            "large": lambda **kw: np.ones((2**14, 2), **kw),
+        }
+        cut = mesh("data")
+        for name, make in makers.items():
+            expected = make()
+            for f in (lambda: make(device=cut), lambda x: (make(device=cut), x)[0]):
+                found = npx.jit(f)(*[np.ones(3)] * f.__code__.co_argcount)
+                assert found.device == cut and (found == expected).all(), (name, found.device)
+            f = npx.jit(make)
+            assert f().device == npx.cpu(0), name
+            with cut:
+                assert f().device == cut and (f() == expected).all(), name
+            assert f().device == npx.cpu(0), name
+        with cut:
+            assert np.random.permutation(16).device == cut
+    """,
     "operands on one device of the mesh join it": """
         a = npx.shard(np.ones((16, 2)), mesh, "data")
         one = np.full((16, 2), 3.0).to_device(npx.cpu(1))

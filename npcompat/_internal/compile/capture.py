@@ -90,6 +90,14 @@ def _pinned(
     ]
 
 
+def _laid_out(payload: Any, trace: Trace) -> Any:
+    """A result on XLA; a constant lies as the trace lays new arrays out, if it says so."""
+    layout = trace.notes.get(LAYOUT)
+    if layout is None or is_tracer(payload):
+        return on_xla(payload)
+    return sharding.placed(_traced(payload), layout)
+
+
 def _traced(payload: Any) -> Any:
     """A result as a tracer, also one that is a constant."""
     return payload if is_tracer(payload) else tracing.lifted(on_xla(payload))
@@ -215,7 +223,7 @@ def _run(
         (*[v.node is not None for v in values], *[False for _ in flags]),
         trace.groups(values),
     )
-    return run, [*[on_xla(v.payload) for v in values], *flags]
+    return run, [*[_laid_out(v.payload, trace) for v in values], *flags]
 
 
 def _operator(name: str, trace: Trace, jaxpr: Any, run: _Run, reason: str) -> Op:

@@ -36,6 +36,7 @@ from npcompat._internal.dispatch.placement import (
     SCALARS,
     in_range,
     laid_out_by_context,
+    layout_of_new,
 )
 from npcompat._internal.support.errors import (
     RefusedError,
@@ -326,6 +327,8 @@ class Trace:
                 if not any(map(language.is_tracer, checked)):
                     if op.outputs == 1 and math.prod(out.shape) > MOST_KNOWN:
                         out = laid_out_by_context(out, mode)
+                    elif not checked:
+                        layout_of_new(mode)
                     out = self.known(op, checked, attrs, out, mode)
                 result = Value(out) if op.outputs == 1 else tuple([Value(o) for o in out])
         except (TypeError, ValueError, IndexError) as error:

@@ -163,18 +163,26 @@ def constant(array: onp.ndarray[Any, Any]) -> Value:
     stays = (
         goes and array.size <= MOST_KNOWN if mode.trace is not None else on_host(mode) or not goes
     )
-    if mode.trace is not None and not stays and sharding.several[0]:
-        trace_notes.makes_arrays(mode.device if sharding.is_layout(mode.device) else None)
+    if mode.trace is not None:
+        layout_of_new(mode)
     return new_value(array if stays else backends.placed(array, mode))
 
 
 def laid_out_by_context(made: Any, mode: modes.Mode) -> Any:
     """Return a new array of a compiled function in the layout that the context names, if any."""
+    layout = layout_of_new(mode)
+    return made if layout is None else sharding.placed(made, layout)
+
+
+def layout_of_new(mode: modes.Mode) -> Any:
+    """Return the layout that the context of a compiled function names for new arrays, or None; its
+    trace notes it.
+    """
     if not sharding.several[0]:
-        return made
+        return None
     layout = mode.device if sharding.is_layout(mode.device) else None
     trace_notes.makes_arrays(layout)
-    return made if layout is None else sharding.placed(made, layout)
+    return layout
 
 
 MOST_KNOWN = 4096

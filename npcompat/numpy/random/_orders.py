@@ -10,6 +10,7 @@ import numpy as onp
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import array_like, handles
+from npcompat._internal.dispatch.placement import moved_to_default_device
 from npcompat.numpy._creation import asarray, placed_on
 from npcompat.numpy._manipulation import squeeze
 from npcompat.numpy._ranges import arange
@@ -48,7 +49,8 @@ class Orders(Sampler):
 
     def _permutation_of(self, x: Any, axis: int) -> Any:
         if isinstance(x, int | onp.integer):
-            return self._positions(int(x))
+            positions = handles.read(self._positions(int(x)))
+            return handles.wrap(moved_to_default_device(positions))
         x = asarray(x)
         axis = onp.lib.array_utils.normalize_axis_index(axis, x.ndim)
         return take(x, self._positions(x.shape[axis]), axis=axis)

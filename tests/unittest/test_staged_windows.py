@@ -64,6 +64,15 @@ def read_after_a_view_is_written(a):
         a[15] += r.sum()
 
 
+def views_read_before_and_after_a_write(a):
+    for i in range(10):
+        r = a[:i]
+        v = r[None]
+        a[15] += v.sum()
+        a[0] = i
+        a[16] += v.sum()
+
+
 def two_after_all_is_written(a):
     for i in range(10):
         r, s = a[:i], a[i:]
@@ -102,6 +111,7 @@ PROGRAMS = [
     read_after_an_arm_has_written,
     read_after_an_inner_loop_has_written,
     read_after_a_view_is_written,
+    views_read_before_and_after_a_write,
     two_after_all_is_written,
     read_in_an_arm_that_has_written,
     copied,

@@ -140,6 +140,7 @@ class Trace:
                 "that has written its array; slice the array there"
             )
         handle._value, window.origin = window.again(), now
+        bump_version(handle)  # views of it are read anew, too
 
     def references_to(self, key: int) -> int:
         """Return the number of references that the trace holds to the handle with this id."""

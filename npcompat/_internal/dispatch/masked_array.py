@@ -7,7 +7,8 @@ the mask beside it:
 - reductions over the selected elements get the mask as their `where`;
 - a write through the same mask keeps the unselected elements of its target;
 - if the mask has one axis, operators that are independent along it compute full arrays, and sums of
-  products along it get zeros at unselected positions.
+  products along it get zeros at unselected positions;
+- slices of one length, which are intervals, are moved to where one of them is (see `intervals`).
 
 Everything else needs the length, and is refused. Unselected positions are filled with the first
 selected element: they then produce no NaN, error or gradient that a selected position does not
@@ -24,8 +25,11 @@ from npcompat._internal.backend.jaxpr import row_independence as rows
 from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.core.index_spec import FULL
 from npcompat._internal.core.op import REGISTRY, Attrs, Op, normalized_axes, operator
+from npcompat._internal.dispatch import intervals
 from npcompat._internal.dispatch.execution import run
+from npcompat._internal.dispatch.intervals import Interval
 from npcompat._internal.dispatch.numpy_errors import explained
 from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat._internal.support.errors import TracedValueError, user_location
@@ -87,12 +91,31 @@ class MaskedPayload(language.Unknown):
 
     The axes of the mask begin at `axis`, and `trailing` axes follow them. `place` is the user's
     line. `ordered` is True if the mask selects a prefix, as with `npx.jit(bucket=)`, so that no
-    element moves.
+    element moves. `interval` is what the mask of a slice selects, if that is known.
     """
 
-    __slots__ = ("axis", "dtype", "mask", "ordered", "place", "rank", "shape", "trailing", "values")
+    __slots__ = (
+        "axis",
+        "dtype",
+        "interval",
+        "mask",
+        "ordered",
+        "place",
+        "rank",
+        "shape",
+        "trailing",
+        "values",
+    )
 
-    def __init__(self, values: Value, mask: Value, trailing: int, ordered: bool = False) -> None:
+    def __init__(
+        self,
+        values: Value,
+        mask: Value,
+        trailing: int,
+        ordered: bool = False,
+        interval: Interval | None = None,
+    ) -> None:
+        self.interval = interval
         whole = values.payload.shape
         self.values, self.mask, self.trailing, self.place, self.ordered = (
             values,
@@ -121,7 +144,11 @@ class MaskedPayload(language.Unknown):
         """
         return _adopted(
             MaskedPayload(
-                values, self.mask, self.trailing if trailing is None else trailing, self.ordered
+                values,
+                self.mask,
+                self.trailing if trailing is None else trailing,
+                self.ordered,
+                self.interval,
             )
         )
 
@@ -186,16 +213,19 @@ def _spread(xp: Any, a: Any, mask: Any, *, axis: int) -> Any:
     )
 
 
-def select(a: Value, mask: Value, axis: int, ordered: bool = False) -> Value:
+def select(
+    a: Value, mask: Value, axis: int, ordered: bool = False, interval: Interval | None = None
+) -> Value:
     """Return `a[..., mask, ...]`, where the axes of the mask begin at `axis`.
 
-    `ordered` says that the mask selects a prefix.
+    `ordered` says that the mask selects a prefix, `interval` which positions a slice selects.
     """
     if type(a.payload) is MaskedPayload or type(mask.payload) is MaskedPayload:
         return _again(a, mask, axis)
     trailing = len(a.payload.shape) - axis - len(mask.payload.shape)
     mask = _known(mask)
-    return _adopted(MaskedPayload(run(_spread, [a, mask], (axis,)), mask, trailing, ordered))
+    spread = run(_spread, [a, mask], (axis,))
+    return _adopted(MaskedPayload(spread, mask, trailing, ordered, interval))
 
 
 _MASKS, _FEW = "masks", 8
@@ -311,7 +341,10 @@ def apply(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
     """Run an operator of which at least one operand is a `MaskedPayload`."""
     chosen = [v.payload for v in values if type(v.payload) is MaskedPayload]
     if not all([same(chosen[0].mask, other.mask) for other in chosen]):
-        raise _several_masks()
+        values = [beside(v, chosen[0]) for v in values]
+        chosen = [v.payload for v in values if type(v.payload) is MaskedPayload]
+    if op.name == "_npi_index_get" and (turned := _reversed(op, values, attrs)) is not None:
+        return turned
     alike = all([a.trailing == chosen[0].trailing for a in chosen])
     if alike and op.pattern in ("elementwise", "broadcast") and "shape" not in op.attrs:
         found = _element_by_element(op, values, attrs, chosen[0])
@@ -336,6 +369,39 @@ def apply(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
         except TracedValueError:
             return _where_selected(op, values, attrs, chosen[0])
     return _row_by_row(op, values, attrs, chosen[0])
+
+
+def beside(value: Value, like: MaskedPayload) -> Value:
+    """Return a selection by the mask of another one, if both are intervals of one length; values
+    that are no selections unchanged. Raise TracedValueError for other masks.
+    """
+    own = value.payload
+    if type(own) is not MaskedPayload or same(own.mask, like.mask):
+        return value
+    here, there = own.interval, like.interval
+    if here is None or there is None or not here.is_as_long_as(there):
+        raise _several_masks()
+    if not own.values.payload.shape[own.axis]:
+        raise _several_masks()
+    size = like.mask.payload.shape[0]
+    values = intervals.moved(own.values, own.axis, here, there, size)
+    return like.alike(values, own.trailing)
+
+
+def _reversed(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
+    """Return what a key selects that reverses an interval; None for other keys."""
+    found = values[0].payload
+    if type(found) is not MaskedPayload or found.interval is None:
+        return None
+    turned = intervals.reversing(attrs[0], found.axis)
+    if turned is None:
+        return None
+    start, spec = turned
+    result = found.alike(intervals.reversed_elements(found.values, found.axis, found.interval))
+    if all([item[0] == FULL for item in spec]):
+        return result
+    rest = [v for i, v in enumerate(values) if i != start + 1]
+    return run(op, [result, *rest[1:]], (spec,))
 
 
 def _alike(one: MaskedPayload, other: MaskedPayload) -> bool:
@@ -557,6 +623,7 @@ __all__ = [
     "MaskedPayload",
     "Window",
     "apply",
+    "beside",
     "fits",
     "head",
     "in_full",

@@ -1,9 +1,10 @@
 """Symbolic numbers: Python ints, floats and bools inside a compiled loop or branch.
 
 An int carries an interval, and an affine form: a sum of multiples of other ints (loop indices,
-lengths) and an offset. So comparisons that have the same result in every round are Python bools,
-positions that are always within an axis are not checked, and slices with equal bounds are known to
-be equal.
+lengths) and an offset. A loop index also knows the affine forms that bound it: in a loop over
+`range(i)`, `i - 1 - j` is never negative. So comparisons that have the same result in every round
+are Python bools, positions that are always within an axis are not checked, and slices with equal
+bounds are known to be equal.
 """
 
 import math
@@ -22,6 +23,9 @@ INFINITE = math.inf
 Interval = tuple[float, float]
 Terms = tuple[tuple[int, int], ...]
 """Affine terms, sorted: (number of the int, coefficient)."""
+Form = tuple[Terms, int]
+Limits = dict[int, tuple[Form, Form]]
+"""Loop indices that occur in an affine form, each with its least and its greatest affine form."""
 _WIDE, _EXACT = 2**63, 2**53
 _counted = [0]
 
@@ -39,9 +43,11 @@ class SymbolicNumber(TracedNumber):
         The interval that an int lies in.
     terms, offset : Terms, int
         Affine form of an int. Without terms the int becomes a new variable.
+    limits : Limits
+        Forms that bound the loop indices in the terms.
     """
 
-    __slots__ = ("high", "kind", "low", "offset", "terms")
+    __slots__ = ("high", "kind", "limits", "low", "offset", "terms")
     __array_priority__ = 0.0  # NumPy's scalars leave operators to this class
 
     def __init__(
@@ -52,6 +58,7 @@ class SymbolicNumber(TracedNumber):
         high: float = INFINITE,
         terms: Terms | None = None,
         offset: int = 0,
+        limits: Limits | None = None,
     ) -> None:
         super().__init__(payload)
         self.kind = kind
@@ -60,10 +67,15 @@ class SymbolicNumber(TracedNumber):
         if terms is None:
             _counted[0] += 1
             terms = ((_counted[0], 1),)
-        self.terms, self.offset = terms, offset
+        self.terms, self.offset, self.limits = terms, offset, limits or {}
+
+    def limit(self, least: Form, greatest: Form) -> None:
+        """Note the affine forms between which a loop index lies in every round."""
+        ((which, _),) = self.terms
+        self.limits = {which: (least, greatest)}
 
     @property
-    def form(self) -> tuple[Terms, int]:
+    def form(self) -> Form:
         """Affine form; numbers with equal forms are equal in every round."""
         return self.terms, self.offset
 
@@ -191,18 +203,50 @@ def kind_of(number: Any) -> type:
     return kind
 
 
-def _form(number: Any) -> tuple[dict[int, int], int]:
-    if isinstance(number, SymbolicNumber):
-        return dict(number.terms), number.offset
-    return {}, int(number)
+def affine_form(number: Number) -> Form:
+    """Return the affine form of an int; ints with equal forms are equal in every round."""
+    return number.form if isinstance(number, SymbolicNumber) else ((), int(number))
 
 
-def _summed(a: Any, b: Any, sign: int) -> tuple[Terms, int]:
-    terms, offset = _form(a)
-    more, other = _form(b)
-    for which, times in more.items():
-        terms[which] = terms.get(which, 0) + sign * times
-    return tuple(sorted((k, v) for k, v in terms.items() if v)), offset + sign * other
+def _summed(a: Any, b: Any, times: int) -> Form:
+    """Return the affine form of `a + times * b`."""
+    return _added(affine_form(a), affine_form(b), times)
+
+
+def _added(one: Form, other: Form, times: int) -> Form:
+    terms, offset = dict(one[0]), one[1]
+    for which, factor in other[0]:
+        terms[which] = terms.get(which, 0) + times * factor
+    return tuple(sorted((k, v) for k, v in terms.items() if v)), offset + times * other[1]
+
+
+def _limits(a: Any, b: Any) -> Limits:
+    """Return what is known of the loop indices of two numbers."""
+    one, other = [getattr(n, "limits", {}) for n in (a, b)]
+    return one if not other else other if not one else {**one, **other}
+
+
+def _extreme(form: Form, limits: Limits, greatest: bool) -> float:
+    """Return the least or the greatest value of an affine form, if the limits of its loop indices
+    tell it; else an infinite number.
+
+    Indices of inner loops come first: their limits are forms in those of outer ones.
+    """
+    terms, offset = form
+    while terms:
+        which, factor = terms[-1]
+        if which not in limits:
+            return INFINITE if greatest else -INFINITE
+        bound = limits[which][greatest == (factor > 0)]
+        terms, offset = _added((terms[:-1], offset), bound, factor)
+    return offset
+
+
+def _narrowed(form: Form, limits: Limits, low: float, high: float) -> Interval:
+    """Return the interval of an affine form of several ints, as the limits of loop indices say."""
+    if not limits or len(form[0]) < 2:
+        return low, high
+    return max(low, _extreme(form, limits, False)), min(high, _extreme(form, limits, True))
 
 
 def _absolute(a: Interval) -> Interval:
@@ -276,18 +320,23 @@ def arithmetic(name: str, a: Any, b: Any) -> Any:
     low, high = _INTERVALS.get(name, _any)(interval(a), interval(b))
     if math.isnan(low) or math.isnan(high):
         low, high = -INFINITE, INFINITE
+    if name in ("add", "sub"):
+        form, limits = _summed(a, b, 1 if name == "add" else -1), _limits(a, b)
+        if not form[0]:
+            return form[1]
+        low, high = _narrowed(form, limits, low, high)
     if name in _CAN_OVERFLOW and not (low >= -_WIDE and high < _WIDE):
         expect(numbers.overflowed(name, x, y, payload), OverflowError, _TOO_LONG)
         low, high = max(low, -_WIDE), min(high, _WIDE - 1)
     if name in ("add", "sub"):
-        terms, offset = _summed(a, b, 1 if name == "add" else -1)
-        return SymbolicNumber(payload, int, low, high, terms, offset) if terms else offset
+        return SymbolicNumber(payload, int, low, high, *form, limits)
     if name == "mul" and int in (type(a), type(b)):
         times, number = (a, b) if type(a) is int else (b, a)
         if not times:
             return 0
         terms = tuple([(k, v * times) for k, v in number.terms])
-        return SymbolicNumber(payload, int, low, high, terms, number.offset * times)
+        offset = number.offset * times
+        return SymbolicNumber(payload, int, low, high, terms, offset, number.limits)
     return SymbolicNumber(payload, int, low, high)
 
 
@@ -334,9 +383,11 @@ def _decided(name: str, a: Any, b: Any) -> bool | None:
     if any([isinstance(n, SymbolicNumber) and n.kind is bool for n in (a, b)]):
         low, high = _INTERVALS["sub"](interval(a), interval(b))
     else:
-        terms, offset = _summed(a, b, -1)
+        form = _summed(a, b, -1)
         x, y = interval(a), interval(b)
-        low, high = (x[0] - y[1], x[1] - y[0]) if terms else (offset, offset)
+        low, high = (x[0] - y[1], x[1] - y[0]) if form[0] else (form[1], form[1])
+        if not math.isnan(low) and not math.isnan(high):
+            low, high = _narrowed(form, _limits(a, b), low, high)
     if math.isnan(low) or math.isnan(high):
         return None
     if name in ("eq", "ne"):
@@ -380,6 +431,7 @@ for _name in numbers.COMPARISONS:
 __all__ = [
     "INFINITE",
     "SymbolicNumber",
+    "affine_form",
     "arithmetic",
     "expect",
     "interval",

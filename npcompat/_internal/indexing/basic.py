@@ -41,7 +41,7 @@ def of_parsed(shape: tuple[int, ...], key: Any, parsed: ParsedKey) -> tuple[lens
     return lens.index(starts, spec), parsed.is_element
 
 
-def step_of(item: Item, shape: tuple[int, ...], key: Any) -> tuple[tuple[int, ...], Any]:
+def step_of(item: Item, shape: tuple[int, ...], key: Any) -> tuple[tuple[Any, ...], Any]:
     """Return the specification of an item that is no array, and its start position."""
     if item.kind is Kind.NEWAXIS:
         return (NEWAXIS,), None
@@ -49,13 +49,17 @@ def step_of(item: Item, shape: tuple[int, ...], key: Any) -> tuple[tuple[int, ..
         return (INTEGER,), position(item, shape, key)
     if item.value == WHOLE:
         return (FULL,), None
-    size = shape[item.axis]
+    size: Any = shape[item.axis]
+    if type(size) is masked_array.Length and item.value == _REVERSED:
+        return (SLICE, size, -1), 0
     start, stop, step = _bounds(item.value, size)
     length = len(range(start, stop, step))
     if start == 0 and step == 1 and length == size:
         return (FULL,), None
     return (SLICE, length, step), start if length else 0
 
+
+_REVERSED = slice(None, None, -1)
 
 ELEMENT = tuple([(((INTEGER,),) * ndim,) for ndim in range(65)])
 """Attributes of the index of one element, by number of axes."""

@@ -15,10 +15,13 @@ from npcompat._internal.core.handle import Handle, Value, check_writeable, extra
 from npcompat._internal.core.index_spec import FULL, INTEGER, SLICE
 from npcompat._internal.dispatch import handles, late_bound, masked_array, writes
 from npcompat._internal.dispatch.apply import apply
+from npcompat._internal.dispatch.intervals import Interval
 from npcompat._internal.dispatch.symbolic_number import (
     INFINITE,
     SymbolicNumber,
+    affine_form,
     expect,
+    interval,
     symbolic,
 )
 from npcompat._internal.dispatch.traced_number import TracedNumber
@@ -110,26 +113,53 @@ def windows() -> Iterator[None]:
 
 
 class _Bound(NamedTuple):
-    """Bound of a slice, clipped to its axis; bounds equal in every round have equal keys."""
+    """Bound of a slice, clipped to its axis; bounds equal in every round have equal keys.
+
+    `number` is the bound if that needs no clipping, else None.
+    """
 
     payload: Any
     key: Any
+    number: Any
 
 
 def _bound(limit: Any, size: int, default: int) -> _Bound:
     if limit is None:
-        return _Bound(default, default)
+        return _Bound(default, default, default)
     if is_traced_int(limit):
         limit = number_of(limit)
     if not isinstance(limit, SymbolicNumber):
         found = slice(limit, None).indices(size)[0]
-        return _Bound(found, found)
+        return _Bound(found, found, found)
     number = limit.as_number()
     if number.kind is float:
         raise TypeError("slice indices must be integers or None or have an __index__ method")
     negative, above = number.low < 0, number.high > size
     payload = numbers.bound(number.payload, size, negative, above)
-    return _Bound(payload, (number.form, negative, above))
+    return _Bound(payload, (number.form, negative, above), None if negative or above else number)
+
+
+def _interval(start: _Bound, stop: _Bound, moved: bool) -> Interval:
+    """Return the positions between two bounds, counted from the first one if they are `moved`."""
+    length = None
+    if start.number is not None and stop.number is not None:
+        length = affine_form(stop.number - start.number)
+    if not moved:
+        return Interval(start.payload, stop.payload, length)
+    return Interval(0, numbers.total(stop.payload, numbers.opposite(start.payload)), length)
+
+
+def _forwards(key: slice, size: int) -> tuple[slice, bool]:
+    """Return a slice of step 1 that selects the same elements, and True if the key reverses them."""
+    if key.step is None or (type(key.step) is int and key.step == 1):
+        return key, False
+    if type(key.step) is int and key.step == -1:
+        ends: list[Any] = [number_of(n) if is_traced_int(n) else n for n in (key.start, key.stop)]
+        if all([n is None or (interval(n)[0] >= 0 and interval(n)[1] < size) for n in ends]):
+            last, before = ends
+            stop = None if last is None else last + 1
+            return slice(0 if before is None else before + 1, stop), True
+    return refuse("a slice with a step, whose bounds are not known")
 
 
 def _mask(size: int, start: _Bound, stop: _Bound) -> Value:
@@ -158,14 +188,26 @@ def _window(start: _Bound, stop: _Bound) -> Value:
 class _Part(NamedTuple):
     """Part of an array that a key selects: a lens, and perhaps a mask along one axis of the view.
 
-    If the mask is that of a window, `start` is the position of the window.
+    If the mask is that of a window, `start` is the position of the window. If the slice has step
+    -1, the part is `reversed` along the axis.
     """
 
     lens: lens.Lens
     mask: Value | None
     axis: int
     is_element: bool
+    interval: Interval | None = None
     start: Any = None
+    reversed: bool = False
+
+    def turned(self, selection: Any) -> Any:
+        """Return what the key selects in its order, or what is written there in the array's; it may
+        have fewer axes.
+        """
+        axis = selection.ndim - sum([kind[0] != INTEGER for kind in self.lens.attrs[0]]) + self.axis
+        if not self.reversed or axis < 0:
+            return selection
+        return selection[(*[slice(None)] * axis, slice(None, None, -1))]
 
     def view(self, array: Handle) -> Any:
         """Return the view without the mask."""
@@ -182,22 +224,22 @@ def _part(array: Handle, key: Any) -> _Part | None:
     parsed = parse(shape, key)
     spec: list[tuple[int, ...]] = []
     starts: list[Any] = []
-    mask, at, begin = None, 0, None
+    mask, at, begin, interval, backwards = None, 0, None, None, False
     step: tuple[int, ...]
     for item in parsed.items:
         value = item.value
         if item.kind is Kind.SLICE and has_symbolic(value):
-            if value.step is not None and value.step != 1:
-                refuse("a slice with a step, whose bounds are not known")
             if mask is not None:
                 refuse("a key with two slices of lengths that are not known")
             size = shape[item.axis]
+            value, backwards = _forwards(value, size)
             bounds = _bound(value.start, size, 0), _bound(value.stop, size, size)
             at = sum([s[0] != INTEGER for s in spec])
             if size > WINDOW and any([type(b.key) is tuple and b.key[2] for b in bounds]):
                 context.running().notes["wide"] = True
                 begin = bounds[0].payload if _WINDOWED.get() else None
             mask = _mask(size, *bounds) if begin is None else _window(*bounds)
+            interval = _interval(*bounds, begin is not None)
             step, start = (FULL,), None
         elif isinstance(value, SymbolicNumber):
             if value.kind is bool:
@@ -208,7 +250,8 @@ def _part(array: Handle, key: Any) -> _Part | None:
         spec.append(step)
         if step[0] in (INTEGER, SLICE):
             starts.append(start)
-    return _Part(lens.index(tuple(starts), tuple(spec)), mask, at, parsed.is_element, begin)
+    found = lens.index(tuple(starts), tuple(spec))
+    return _Part(found, mask, at, parsed.is_element, interval, begin, backwards)
 
 
 def _as_arrays(key: Any) -> Any:
@@ -249,7 +292,7 @@ def getitem(array: Any, key: Any) -> Any:
     reason.origin = context.running().origin(reason.base)
     reason.again = partial(_window_value, array, part)
     extra(window).readonly = reason
-    return window
+    return part.turned(window)
 
 
 def _window_value(array: Handle, part: _Part) -> Value:
@@ -260,11 +303,10 @@ def _window_value(array: Handle, part: _Part) -> Value:
         seen = numbers.through_window(value.payload, part.start, WINDOW, part.axis)
         value = context.running().adopt(Value(seen))
     if context.differentiated():  # derivatives at unselected positions must be finite, too
-        return masked_array.select(value, part.mask, part.axis)
+        return masked_array.select(value, part.mask, part.axis, interval=part.interval)
     trailing = len(value.payload.shape) - part.axis - 1
-    found: Value = context.running().adopt(
-        Value(masked_array.MaskedPayload(value, part.mask, trailing))
-    )
+    payload = masked_array.MaskedPayload(value, part.mask, trailing, interval=part.interval)
+    found: Value = context.running().adopt(Value(payload))
     return found
 
 
@@ -305,7 +347,23 @@ def setitem(array: Any, key: Any, new: Any) -> None:
         refuse("a slice is written through a window")
     else:
         whole = (slice(None),) * part.axis
+        if isinstance(new, Handle):
+            new = _beside(part.turned(new), array, part)
+        elif part.reversed and onp.ndim(new):
+            refuse("a list is written to a slice with a step")
         part.view(array)[(*whole, handles.wrap(part.mask))] = new
+
+
+def _beside(new: Handle, array: Handle, part: _Part) -> Handle:
+    """Return a selection that is written to a part of another one's interval at its place."""
+    found = handles.read(new)
+    if part.mask is None or type(found.payload) is not masked_array.MaskedPayload:
+        return new
+    payload = masked_array.MaskedPayload(
+        handles.read(part.view(array)), part.mask, found.payload.trailing, interval=part.interval
+    )
+    moved = masked_array.beside(found, payload)
+    return new if moved is found else handles.wrap(moved)
 
 
 def _write(array: Handle, part: _Part, new: Any) -> None:

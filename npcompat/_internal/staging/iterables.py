@@ -8,7 +8,12 @@ from npcompat._internal.backend.jaxpr import python_numbers as numbers
 from npcompat._internal.compile.staged_runs import refuse
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import handles, late_bound
-from npcompat._internal.dispatch.symbolic_number import SymbolicNumber, interval, payload_of
+from npcompat._internal.dispatch.symbolic_number import (
+    SymbolicNumber,
+    affine_form,
+    interval,
+    payload_of,
+)
 from npcompat._internal.staging import items
 
 Count = int | SymbolicNumber
@@ -63,7 +68,7 @@ class SymbolicRange:
         count = self.count
 
         def at_payload(k: Any) -> SymbolicNumber:
-            number = index(k, self.start, self.step, count)
+            number = index(k, self.start, self.step, count, self.stop)
             if self.step > 0:
                 number.high = min(number.high, interval(self.stop)[1] - 1)
             else:
@@ -73,15 +78,21 @@ class SymbolicRange:
         return Rounds(count, at_payload, lambda k: self.start + k * self.step)
 
 
-def index(k: Any, start: Any, step: int, count: Count) -> SymbolicNumber:
-    """Return the number `start + k * step`, whose interval follows from 0 <= k < count."""
+def index(k: Any, start: Any, step: int, count: Count, stop: Any = None) -> SymbolicNumber:
+    """Return the number `start + k * step`, whose interval follows from 0 <= k < count, and which
+    lies between start and stop.
+    """
     low, high = interval(start)
     span = (interval(count)[1] - 1) * step
     at = numbers.computed("mul", int, k, step) if step != 1 else k
     payload = numbers.computed("add", int, at, payload_of(start))
-    return SymbolicNumber(
+    found = SymbolicNumber(
         payload, int, low + min(span, 0), high + max(span, 0) if span > 0 else high
     )
+    if stop is not None:
+        ends = affine_form(start), affine_form(stop - (1 if step > 0 else -1))
+        found.limit(*(ends if step > 0 else ends[::-1]))
+    return found
 
 
 class Enumerated:
@@ -124,7 +135,7 @@ def rounds_of(iterable: Any) -> Rounds | None:
         count = len(iterable)
         return Rounds(
             count,
-            lambda k: index(k, iterable.start, iterable.step, count),
+            lambda k: index(k, iterable.start, iterable.step, count, iterable.stop),
             iterable.__getitem__,
         )
     if type(iterable) is late_bound.ndarray:

@@ -159,6 +159,24 @@ def through_window(array: Any, start: Any, width: int, axis: int) -> Any:
         return jnp.take(array, places, axis=axis)
 
 
+def total(*numbers: Any) -> Any:
+    """Return the sum of positions."""
+    with jax.enable_x64(True):
+        return functools.reduce(jnp.add, [jnp.asarray(n, onp.int64) for n in numbers])
+
+
+def opposite(number: Any) -> Any:
+    """Return a position with the other sign."""
+    with jax.enable_x64(True):
+        return -jnp.asarray(number, onp.int64)
+
+
+def places(first: Any, step: int, size: int) -> Any:
+    """Return consecutive positions of an axis, from the first one on."""
+    with jax.enable_x64(True):
+        return first + step * jnp.arange(size)
+
+
 def looked_up(numbers: Sequence[Any], kind: type, at: Any) -> Any:
     """Look up one of some constant numbers by its position."""
     with jax.enable_x64(True):
@@ -183,10 +201,13 @@ __all__ = [
     "is_zero",
     "looked_up",
     "negation",
+    "opposite",
     "outside",
     "overflowed",
+    "places",
     "position",
     "through_window",
+    "total",
     "truth",
     "weak",
     "window",

@@ -1,0 +1,155 @@
+"""Slices with bounds that depend on the round: reversed ones, and pairs that begin elsewhere."""
+
+import numpy as onp
+import pytest
+
+from npcompat import autograd, np, npx
+
+pytestmark = pytest.mark.usefixtures("numpy_mode")
+
+
+def flipped(a, b):
+    for k in range(1, 12):
+        a[k] = np.dot(np.flip(b[:k]), a[:k])
+
+
+def reversed_by_a_key(a, b):
+    for k in range(1, 12):
+        a[:k] = a[:k][::-1] * 0.5 + b[:k]
+
+
+def reversed_from_an_index_on(a, b):
+    for k in range(1, 12):
+        a[k] = (b[k - 1 :: -1] * a[:k]).sum() - b[k:2:-1].sum()
+
+
+def reversed_between_two_indices(a, b):
+    for k in range(12):
+        for j in range(k):
+            a[j] += (b[k:j:-1] * b[j:k]).sum()
+
+
+def written_backwards(a, b):
+    for k in range(1, 12):
+        a[k::-1] = b[: k + 1] * 2
+        a[k:2:-1] += 1
+
+
+def two_reversed_again(a, b):
+    for k in range(12):
+        w = np.flip(a[:k]) * 2
+        a[:k] += w[::-1] + b[:k][::-1]
+
+
+def shifted(a, b):
+    for k in range(1, 12):
+        a[1 : k + 1] += b[:k]
+        a[:k] = a[1 : k + 1] * 0.5
+
+
+def differences(a, b):
+    for k in range(2, 12):
+        b[k] = (a[2:k] - a[: k - 2]).sum() + np.dot(a[k : 2 * k], b[:k])
+
+
+def from_the_end(a, b):
+    for k in range(11, 0, -1):
+        b[k] = np.dot(a[k:12], b[: 12 - k])
+
+
+def of_a_triangle(a, b):
+    for i in range(1, 12):
+        for j in range(1, i + 1):
+            b[j] = b[j] * 0.5 + np.dot(a[j:i], a[: i - j])
+
+
+def in_an_arm(a, b):
+    for k in range(1, 12):
+        if b[k] > 0:
+            a[1 : k + 1] += a[:k][::-1]
+
+
+def viewed_and_written_in_between(a, b):
+    for k in range(12):
+        w, v = a[:k][::-1], a[:k][None]
+        a[0] += 1
+        b[k] = w.sum() * 2 + v.sum()
+
+
+def rows_of_a_matrix(a, b):
+    m = a[:24].reshape(12, 2)
+    for k in range(1, 12):
+        m[k] += (m[:k][::-1] * m[1 : k + 1]).sum(axis=0) + m[:k, ::-1][::-1].sum()
+        m[k::-1] += b[:2]
+
+
+PROGRAMS = [
+    flipped,
+    reversed_by_a_key,
+    reversed_from_an_index_on,
+    reversed_between_two_indices,
+    written_backwards,
+    two_reversed_again,
+    shifted,
+    differences,
+    from_the_end,
+    of_a_triangle,
+    in_an_arm,
+    viewed_and_written_in_between,
+    rows_of_a_matrix,
+]
+
+
+def _arrays(lengths, dtype):
+    rng = onp.random.default_rng(1)
+    return [(rng.normal(size=n) * 3).astype(dtype) for n in lengths]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+@pytest.mark.parametrize("lengths", [(30, 30), (30, 25), (200, 150)])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_values_are_those_of_numpy(program, lengths, dtype):
+    theirs = _arrays(lengths, dtype)
+    ours = [np.array(x) for x in theirs]
+    with_numpy = type(program)(program.__code__, {**program.__globals__, "np": onp})
+    with_numpy(*theirs)
+    npx.jit(program)(*ours)
+    close = {"rtol": 1e-4, "atol": 1e-3} if dtype == "float32" else {"rtol": 1e-12}
+    for one, other in zip(ours, theirs, strict=True):
+        onp.testing.assert_allclose(one.asnumpy(), other, **close)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_loop_stays_one(program):
+    with npx.compile_log() as log:
+        npx.jit(program)(*[np.array(x) for x in _arrays((30, 25), "float64")])
+    lines = [line for entry in log for line in entry.loops]
+    assert lines and all("one loop" in line for line in lines), lines
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_gradients_are_those_of_eager_calls(program):
+    def gradients(function):
+        inputs = [np.array(x) for x in _arrays((30, 25), "float64")]
+        for x in inputs:
+            x.attach_grad()
+        with autograd.record():
+            a, b = [x * 1 for x in inputs]
+            function(a, b)
+            loss = (np.sin(a) * np.arange(30)).sum() + (np.cos(b) * np.arange(25)).sum()
+        loss.backward()
+        return [x.grad.asnumpy() for x in inputs]
+
+    for one, other in zip(gradients(npx.jit(program)), gradients(program), strict=True):
+        onp.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+
+
+def lengths_that_differ(a, b):
+    for k in range(2, 12):
+        a[:k] += b[1:k]
+
+
+def test_lengths_that_differ_raise_as_numpy_does():
+    a, b = [np.array(x) for x in _arrays((30, 25), "float64")]
+    with pytest.raises(ValueError, match="broadcast"):
+        npx.jit(lengths_that_differ)(a, b)

@@ -17,7 +17,7 @@ from . import cases
 from .cases import CASES, Case
 
 PAGE = Path(__file__).parents[2] / "docs" / "libraries.md"
-SLOW = {"Cython"}
+SLOW, READ_BUFFERS = {"Cython"}, {"Pillow", "msgpack"}
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -88,6 +88,9 @@ def need(case: Case) -> None:
         importlib.import_module(case.module)
     except ModuleNotFoundError as error:
         pytest.skip(f"{case.library} is not installed: {error}")
+    needs_c = case.library in READ_BUFFERS and sys.version_info < (3, 12)
+    if needs_c and not npx.build_info()["native"]:
+        pytest.skip(f"{case.library} reads buffers, which need the C part on Python 3.11")
 
 
 @pytest.mark.parametrize("case", parametrized())

@@ -374,7 +374,7 @@ def test_what_has_no_address_says_so(placed):
     a = np.ones(3)
     for name in ("__array_interface__", "__array_struct__"):
         assert hasattr(np.ndarray, name)
-        if name == "__array_struct__" or placed == "jax":
+        if name == "__array_struct__" or placed == "jax" or not npx.build_info()["native"]:
             assert not hasattr(a, name)
             with pytest.raises(NotImplementedError):
                 getattr(a, name)

@@ -453,6 +453,7 @@ def test_what_is_recorded(backend):
                 assert ways[0] == ways[1], (name, kinds)
 
 
+@NEEDED
 def test_a_step_that_checks_values_is_finished_in_c_and_raises_at_the_next_read(monkeypatch):
     with npx.backend("jax"):
         state, loss = np.zeros(3), gluon.loss.SoftmaxCrossEntropyLoss()

@@ -336,13 +336,13 @@ def _inner(xp: Any, a: Any, b: Any) -> Any:
     return xp.inner(a, b)
 
 
-@operator("_npi_outer", rule=product_types, pattern="broadcast")
+@operator("_npi_outer", rule=product_types, pattern="complex")
 def _outer(xp: Any, a: Any, b: Any) -> Any:
     """Compute the outer product of two vectors."""
     return xp.ravel(a)[:, None] * xp.ravel(b)[None, :]
 
 
-@operator("_npi_kron", scalars=True, rule=product_types, pattern="broadcast")
+@operator("_npi_kron", scalars=True, rule=product_types, pattern="complex")
 def _kron(xp: Any, a: Any, b: Any) -> Any:
     """Compute the Kronecker product."""
     return xp.kron(a, b)

@@ -34,6 +34,16 @@ def defined_in(file: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_blocks_of_code_of_a_page_are_closed(page):
+    opened = None
+    for number, line in enumerate(page.read_text().splitlines(), 1):
+        if line.startswith("```"):
+            assert opened is None or line == "```", f"the block of line {opened} is not closed"
+            opened = number if opened is None else None
+    assert opened is None, f"the block of line {opened} is not closed"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_links_of_a_page_lead_somewhere(page):
     targets = set(re.findall(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)", page.read_text()))
     assert [t for t in sorted(targets) if not (page.parent / t).exists()] == []

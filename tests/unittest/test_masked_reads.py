@@ -275,7 +275,7 @@ REFUSED = {
     "a[m]": "to return, carry or hand on what a boolean mask selects",
     "len(a[m])": "the length of what a boolean mask selects",
     "np.zeros(a[m].shape)": "the length of what a boolean mask selects",
-    "a[m][0]": "the length of what a boolean mask selects",
+    "a[m][0]": "an element of what a boolean mask selects",
     "a[m][1:]": "the length of what a boolean mask selects",
     "[x for x in a[m]]": "the length of what a boolean mask selects",
     "np.sort(a[m])": "sort of what a boolean mask selects",

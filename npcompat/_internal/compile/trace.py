@@ -28,7 +28,7 @@ from npcompat._internal.core.program_cache import FORWARD
 from npcompat._internal.core.protocols import TraceLike
 from npcompat._internal.core.retained_outputs import version_of
 from npcompat._internal.core.trace_notes import CAPTURED
-from npcompat._internal.dispatch import masked_array, memory_layout
+from npcompat._internal.dispatch import masked_array, masked_operators, memory_layout
 from npcompat._internal.dispatch.meshes import Sharding
 from npcompat._internal.dispatch.numpy_errors import explained
 from npcompat._internal.dispatch.placement import (
@@ -297,9 +297,9 @@ class Trace:
     ) -> Any:
         """Run an operator on tracers, so that its equations join the program being built."""
         if masked_array.MaskedPayload in set(map(type, payloads)):
-            return masked_array.apply(op, values, attrs)
+            return masked_operators.apply(op, values, attrs)
         if masked_array.lengths(attrs):
-            return masked_array.made(op, values, attrs)
+            return masked_operators.made(op, values, attrs)
         if self.numbers:
             self._check_numbers(op, payloads, attrs)
         looked_at = op.rule is not dtypes.keep

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Value
-from npcompat._internal.core.index_spec import FULL, NEWAXIS, SLICE
+from npcompat._internal.core.index_spec import FULL, NEWAXIS
 from npcompat._internal.core.op import REGISTRY
 from npcompat._internal.dispatch.execution import run
 
@@ -50,21 +50,28 @@ def _taken(values: Value, axis: int, places: Any) -> Value:
     return found
 
 
-def reversing(spec: Any, axis: int) -> tuple[int, Any] | None:
-    """Return the position of an axis of unknown length among the starts of a key that reverses it,
-    and the key's specification with the whole axis; None if the key does not reverse it.
+def position(interval: Interval, at: int, size: int) -> tuple[Any, Any]:
+    """Return the position in an axis of an element of an interval, negative ones counted from its
+    end, and the flag that there is none.
+    """
+    found = numbers.total(interval.start if at >= 0 else interval.stop, at)
+    missing = numbers.outside(found, interval.start, numbers.total(interval.stop, -1))
+    return numbers.position(found, size, True, True, False), missing
+
+
+def item_of(spec: Any, axis: int) -> tuple[int, int]:
+    """Return the position among a key's items of that of an axis, and the number of starts before
+    its own.
     """
     source = starts = 0
     for i, item in enumerate(spec):
         if item[0] == NEWAXIS:
             continue
         if source == axis:
-            if item[0] != SLICE:
-                return None
-            return starts, (*spec[:i], (FULL,), *spec[i + 1 :])
+            return i, starts
         source += 1
         starts += item[0] != FULL
-    return None
+    raise AssertionError("a key has an item for each axis")
 
 
-__all__ = ["Interval", "moved", "reversed_elements", "reversing"]
+__all__ = ["Interval", "item_of", "moved", "position", "reversed_elements"]

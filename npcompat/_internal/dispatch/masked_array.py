@@ -8,7 +8,9 @@ the mask beside it:
 - a write through the same mask keeps the unselected elements of its target;
 - if the mask has one axis, operators that are independent along it compute full arrays, and sums of
   products along it get zeros at unselected positions;
-- slices of one length, which are intervals, are moved to where one of them is (see `intervals`).
+- slices of one length, which are intervals, are moved to where one of them is (see `intervals`);
+- what `a[i:, j:]` selects is a selection along the first axis, whose values are one along the
+  second: operators run on the values, and so come to the inner one.
 
 Everything else needs the length, and is refused. Unselected positions are filled with the first
 selected element: they then produce no NaN, error or gradient that a selected position does not
@@ -21,16 +23,13 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend.jax import language
-from npcompat._internal.backend.jaxpr import row_independence as rows
 from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
-from npcompat._internal.core.index_spec import FULL
-from npcompat._internal.core.op import REGISTRY, Attrs, Op, normalized_axes, operator
+from npcompat._internal.core.op import REGISTRY, operator
 from npcompat._internal.dispatch import intervals
 from npcompat._internal.dispatch.execution import run
 from npcompat._internal.dispatch.intervals import Interval
-from npcompat._internal.dispatch.numpy_errors import explained
 from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat._internal.support.errors import TracedValueError, user_location
 
@@ -64,7 +63,7 @@ class Length(TracedNumber):
         return "?"
 
     def _unknown(self, *_: Any) -> Any:
-        raise _refused("the length of {} is asked for", self.ordered)
+        raise refused("the length of {} is asked for", self.ordered)
 
     __bool__ = __neg__ = __index__ = __int__ = __float__ = __lt__ = __le__ = __gt__ = __ge__ = (
         _unknown
@@ -91,7 +90,8 @@ class MaskedPayload(language.Unknown):
 
     The axes of the mask begin at `axis`, and `trailing` axes follow them. `place` is the user's
     line. `ordered` is True if the mask selects a prefix, as with `npx.jit(bucket=)`, so that no
-    element moves. `interval` is what the mask of a slice selects, if that is known.
+    element moves. `interval` is what the mask of a slice selects, if that is known. The values
+    may be a selection along an axis behind the mask's.
     """
 
     __slots__ = (
@@ -141,16 +141,19 @@ class MaskedPayload(language.Unknown):
         """Return the selection of other values by the same mask.
 
         `trailing` is the number of their axes after the mask's, by default that of this payload.
+        If the values are a selection along an axis before the mask's, this one goes inside.
         """
-        return _adopted(
-            MaskedPayload(
-                values,
-                self.mask,
-                self.trailing if trailing is None else trailing,
-                self.ordered,
-                self.interval,
-            )
-        )
+        trailing = self.trailing if trailing is None else trailing
+        inner = values.payload
+        if type(inner) is MaskedPayload and inner.trailing > trailing:
+            return inner.alike(self.alike(inner.values, trailing))
+        return adopted(MaskedPayload(values, self.mask, trailing, self.ordered, self.interval))
+
+    @property
+    def whole(self) -> Any:
+        """The payload of the values in full shape."""
+        inner = self.values.payload
+        return inner.whole if type(inner) is MaskedPayload else inner
 
 
 _MASKED = (
@@ -169,7 +172,7 @@ _PADDED = (
 """Parts of the error message, the name of a selection and advice: of a mask, and of padding."""
 
 
-def _refused(what: str, ordered: bool, place: str = "") -> TracedValueError:
+def refused(what: str, ordered: bool, place: str = "") -> TracedValueError:
     """Return the error for an operation that needs the length; `{}` stands for the selection."""
     name, advice = _PADDED if ordered else _MASKED
     return TracedValueError(
@@ -178,10 +181,16 @@ def _refused(what: str, ordered: bool, place: str = "") -> TracedValueError:
     )
 
 
+def refuse_nested(payload: Any) -> None:
+    """Raise TracedValueError if a payload is a selection along two axes."""
+    if type(payload) is MaskedPayload and type(payload.values.payload) is MaskedPayload:
+        raise refused("{} along two axes is carried, or differentiated", payload.ordered)
+
+
 def refuse(payload: Any, what: str) -> None:
     """Raise TracedValueError if a payload is a `MaskedPayload`."""
     if type(payload) is MaskedPayload:
-        raise _refused(f"{what} {{}} is asked for", payload.ordered, payload.place)
+        raise refused(f"{what} {{}} is asked for", payload.ordered, payload.place)
 
 
 @operator(
@@ -213,19 +222,22 @@ def _spread(xp: Any, a: Any, mask: Any, *, axis: int) -> Any:
     )
 
 
-def select(
-    a: Value, mask: Value, axis: int, ordered: bool = False, interval: Interval | None = None
-) -> Value:
+def select(a: Value, mask: Value, axis: int, ordered: bool = False) -> Value:
     """Return `a[..., mask, ...]`, where the axes of the mask begin at `axis`.
 
-    `ordered` says that the mask selects a prefix, `interval` which positions a slice selects.
+    `ordered` says that the mask selects a prefix.
     """
     if type(a.payload) is MaskedPayload or type(mask.payload) is MaskedPayload:
         return _again(a, mask, axis)
     trailing = len(a.payload.shape) - axis - len(mask.payload.shape)
     mask = _known(mask)
-    spread = run(_spread, [a, mask], (axis,))
-    return _adopted(MaskedPayload(spread, mask, trailing, ordered, interval))
+    return adopted(MaskedPayload(spread(a, mask, axis), mask, trailing, ordered))
+
+
+def spread(a: Value, mask: Value, axis: int) -> Value:
+    """Return an array in which the first selected element stands at all unselected positions."""
+    found: Value = run(_spread, [a, mask], (axis,))
+    return found
 
 
 _MASKS, _FEW = "masks", 8
@@ -254,14 +266,12 @@ def _again(a: Value, mask: Value, axis: int) -> Value:
         or axis != outer.axis
         or inner.trailing
     ):
-        raise _refused(
+        raise refused(
             "an element of {} is asked for",
             any([type(s) is MaskedPayload and s.ordered for s in (outer, inner)]),
         )
     both = _known(run(REGISTRY["_npi_logical_and"], [outer.mask, inner.values]))
-    return _adopted(
-        MaskedPayload(run(_spread, [outer.values, both], (axis,)), both, outer.trailing)
-    )
+    return adopted(MaskedPayload(run(_spread, [outer.values, both], (axis,)), both, outer.trailing))
 
 
 _BESIDE = "the length of {}, beside arrays of another length, is asked for"
@@ -279,7 +289,7 @@ def together(shapes: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
     length = found.pop()
     others = [shape for shape in shapes if not any([type(n) is Length for n in shape])]
     if found or max(map(len, shapes)) > 1 or any([shape not in ((), (1,)) for shape in others]):
-        raise _refused(_BESIDE, length.ordered)
+        raise refused(_BESIDE, length.ordered)
     return (length,)
 
 
@@ -295,7 +305,7 @@ def fits(length: Any, wanted: Any) -> bool:
     if type(length) is type(wanted) and length == wanted:
         return True
     unknown = length if type(length) is Length else wanted
-    raise _refused(_BESIDE, unknown.ordered)
+    raise refused(_BESIDE, unknown.ordered)
 
 
 def written(value: Value, mask: Value, axis: int) -> Value:
@@ -306,9 +316,29 @@ def written(value: Value, mask: Value, axis: int) -> Value:
     found = value.payload
     if type(found) is not MaskedPayload:
         return value
+    refuse_nested(found)
     if found.axis != axis or not same(found.mask, mask):
-        raise _refused("{} is written through another boolean mask", found.ordered)
+        raise refused("{} is written through another boolean mask", found.ordered)
     return found.values
+
+
+def placed_in(value: Value, like: Value) -> Value:
+    """Return the values of a selection in the full shape of another one, whose elements they replace.
+
+    Raise TracedValueError if the two do not surely have one shape.
+    """
+    own, there = value.payload, like.payload
+    if type(there) is not MaskedPayload:
+        if type(own) is MaskedPayload:
+            raise refused(_BESIDE, own.ordered)
+        return value
+    if type(own) is MaskedPayload and own.trailing == there.trailing:
+        return placed_in(beside(value, there).payload.values, there.values)
+    shape = getattr(own, "shape", ())
+    at = len(shape) - 1 - there.trailing
+    if at >= 0 and (type(shape[at]) is not int or shape[at] != 1):
+        raise refused(_BESIDE, there.ordered)
+    return placed_in(value, there.values)
 
 
 def in_full(values: Sequence[Value]) -> tuple[list[Value], Value]:
@@ -317,8 +347,10 @@ def in_full(values: Sequence[Value]) -> tuple[list[Value], Value]:
     Operands that are no selections are unchanged. Raise TracedValueError for several masks.
     """
     chosen = [v.payload for v in values if type(v.payload) is MaskedPayload]
+    for selection in chosen:
+        refuse_nested(selection)
     if not all([same(chosen[0].mask, other.mask) for other in chosen]):
-        raise _several_masks()
+        raise several_masks()
     whole = [v.payload.values if type(v.payload) is MaskedPayload else v for v in values]
     return whole, chosen[0].mask
 
@@ -326,49 +358,16 @@ def in_full(values: Sequence[Value]) -> tuple[list[Value], Value]:
 def with_where(selection: Value) -> list[Value]:
     """Return a selection as operands of a reduction: the array in full shape, and its `where`."""
     found = selection.payload
-    return [found.values, _column(found.mask, found.trailing)]
+    refuse_nested(found)
+    return [found.values, column(found.mask, found.trailing)]
 
 
-def _several_masks() -> TracedValueError:
-    return _refused(
+def several_masks() -> TracedValueError:
+    return refused(
         "elements that two boolean masks select are put together (keep a mask in a variable to "
         "use it twice)",
         False,
     )
-
-
-def apply(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
-    """Run an operator of which at least one operand is a `MaskedPayload`."""
-    chosen = [v.payload for v in values if type(v.payload) is MaskedPayload]
-    if not all([same(chosen[0].mask, other.mask) for other in chosen]):
-        values = [beside(v, chosen[0]) for v in values]
-        chosen = [v.payload for v in values if type(v.payload) is MaskedPayload]
-    if op.name == "_npi_index_get" and (turned := _reversed(op, values, attrs)) is not None:
-        return turned
-    alike = all([a.trailing == chosen[0].trailing for a in chosen])
-    if alike and op.pattern in ("elementwise", "broadcast") and "shape" not in op.attrs:
-        found = _element_by_element(op, values, attrs, chosen[0])
-        if found is not None:
-            return found
-    if (
-        alike
-        and op.pattern == "reduction"
-        and "axis" in op.attrs
-        and values[0].payload is chosen[0]
-    ):
-        return _reduced(op, values, op.named(attrs), chosen[0])
-    if chosen[0].rank > 1:
-        raise _not_this(op, chosen[0])
-    if (
-        op.inputs[-1:] == ("where",)
-        and len(values) < len(op.inputs)
-        and [values[0].payload] == chosen
-    ):
-        try:
-            return _row_by_row(op, values, attrs, chosen[0])
-        except TracedValueError:
-            return _where_selected(op, values, attrs, chosen[0])
-    return _row_by_row(op, values, attrs, chosen[0])
 
 
 def beside(value: Value, like: MaskedPayload) -> Value:
@@ -378,30 +377,12 @@ def beside(value: Value, like: MaskedPayload) -> Value:
     own = value.payload
     if type(own) is not MaskedPayload or same(own.mask, like.mask):
         return value
-    here, there = own.interval, like.interval
-    if here is None or there is None or not here.is_as_long_as(there):
-        raise _several_masks()
-    if not own.values.payload.shape[own.axis]:
-        raise _several_masks()
+    if is_apart(value, like):
+        raise several_masks()
     size = like.mask.payload.shape[0]
-    values = intervals.moved(own.values, own.axis, here, there, size)
+    assert own.interval is not None and like.interval is not None  # else it is apart
+    values = intervals.moved(own.values, own.axis, own.interval, like.interval, size)
     return like.alike(values, own.trailing)
-
-
-def _reversed(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
-    """Return what a key selects that reverses an interval; None for other keys."""
-    found = values[0].payload
-    if type(found) is not MaskedPayload or found.interval is None:
-        return None
-    turned = intervals.reversing(attrs[0], found.axis)
-    if turned is None:
-        return None
-    start, spec = turned
-    result = found.alike(intervals.reversed_elements(found.values, found.axis, found.interval))
-    if all([item[0] == FULL for item in spec]):
-        return result
-    rest = [v for i, v in enumerate(values) if i != start + 1]
-    return run(op, [result, *rest[1:]], (spec,))
 
 
 def _alike(one: MaskedPayload, other: MaskedPayload) -> bool:
@@ -415,11 +396,7 @@ def same(one: Value, other: Value) -> bool:
     return bool(trace.same(one.payload, other.payload))
 
 
-def _not_this(op: Op, a: MaskedPayload) -> TracedValueError:
-    return _refused(f"{op.name.split('_', 2)[2]} of {{}} is asked for", a.ordered)
-
-
-def _adopted(found: MaskedPayload) -> Value:
+def adopted(found: MaskedPayload) -> Value:
     value = Value(found)
     trace = modes.current().trace
     assert trace is not None
@@ -427,106 +404,14 @@ def _adopted(found: MaskedPayload) -> Value:
     return value
 
 
-def _full_operand(op: Op, value: Value, like: MaskedPayload) -> Value:
-    """Return an operand of a selection as an operand of the full array.
-
-    A selection has one axis where the full array has those of the mask. So another operand must
-    have length 1 along this axis, and is reshaped.
-    """
-    payload = value.payload
-    if type(payload) is MaskedPayload:
-        return payload.values
-    shape = getattr(payload, "shape", ())
-    at = len(shape) - 1 - like.trailing
-    if at < 0:
-        return value
-    if shape[at] != 1:
-        raise _not_this(op, like)
-    whole: Value = run(
-        REGISTRY["_npi_reshape"], [value], ((*shape[:at], *(1,) * like.rank, *shape[at + 1 :]),)
-    )
-    return whole
-
-
-def _element_by_element(op: Op, values: Sequence[Value], attrs: Attrs, like: MaskedPayload) -> Any:
-    operands = [_full_operand(op, v, like) for v in values]
-    result = run(op, operands, attrs)
-    results = (result,) if op.outputs == 1 else result
-    shape = onp.broadcast_shapes(*[getattr(v.payload, "shape", ()) for v in operands])
-    if any([r.payload.shape != shape for r in results]):
-        return None
-    found = tuple([like.alike(r) for r in results])
-    return found[0] if op.outputs == 1 else found
-
-
-def _reduced(op: Op, values: Sequence[Value], options: dict[str, Any], a: MaskedPayload) -> Any:
-    axes = normalized_axes(options["axis"], a.ndim)
-    if a.rank == 1 and a.axis not in axes:
-        return _row_by_row(op, values, tuple(options.values()), a)
-    options["axis"] = tuple([n for axis in axes for n in _axes_of(a, axis)])
-    keepdims = options.get("keepdims", False)
-    operands = [_full_operand(op, v, a) for v in values]
-    if a.axis not in axes:
-        result = run(op, operands, tuple(options.values()))
-        behind = a.trailing if keepdims else a.trailing - sum([axis > a.axis for axis in axes])
-        return _adopted(MaskedPayload(result, a.mask, behind))
-    mask = _column(a.mask, a.trailing)
-    if op.identity is not None and options["initial"] is None:
-        _expect_some(a.mask, str(explained(op, [onp.zeros(0)], op.bind(), ValueError(op.name))))
-        options["initial"] = op.identity(a.dtype)
-    if op.inputs[-1] == "where":
-        where = operands[1:] or [mask]
-        operands = [
-            operands[0],
-            run(REGISTRY["_npi_logical_and"], [where[0], mask]) if operands[1:] else mask,
-        ]
-    elif "given" in options:
-        if "w" in options["given"]:
-            operands[-1] = run(REGISTRY["_npi_logical_and"], [operands[-1], mask])
-        else:
-            options["given"] += "w"
-            operands.append(mask)
-    else:
-        raise _not_this(op, a)
-    result = run(op, operands, tuple(options.values()))
-    if not keepdims or a.rank == 1:
-        return result
-    shape = result.payload.shape
-    return run(
-        REGISTRY["_npi_reshape"], [result], ((*shape[: a.axis], 1, *shape[a.axis + a.rank :]),)
-    )
-
-
-def _row_by_row(op: Op, values: Sequence[Value], attrs: Attrs, like: MaskedPayload) -> Any:
-    """Run an operator on full arrays that is independent along the mask's axis, or sums products
-    along it.
-    """
-    axes = [v.payload.axis if type(v.payload) is MaskedPayload else None for v in values]
-    whole = [v.payload.values if type(v.payload) is MaskedPayload else v for v in values]
-
-    def sized(length: int) -> Any:
-        return language.function(op, _sized(attrs, like, length))
-
-    payloads = [v.payload for v in whole]
-    try:
-        found = rows.through(sized, payloads, axes, like.ordered)
-    except rows.RowsMixedError:
-        try:
-            found = rows.through(sized, payloads, axes, like.ordered, zeros=True)
-        except rows.RowsMixedError:
-            raise _not_this(op, like) from None
-        whole = [_zeroed(v.payload) if type(v.payload) is MaskedPayload else v for v in values]
-    return _made(op, run(op, whole, _sized(attrs, like, like.mask.payload.shape[0])), found, like)
-
-
-def _made(op: Op, result: Any, axes: Sequence[int | None], like: MaskedPayload) -> Any:
-    """Wrap results on full arrays: those with an axis of the mask become selections by it."""
-    results = (result,) if op.outputs == 1 else result
-    made = [
-        r if axis is None else like.alike(r, len(r.payload.shape) - axis - 1)
-        for r, axis in zip(results, axes, strict=True)
-    ]
-    return made[0] if op.outputs == 1 else tuple(made)
+def is_apart(value: Value, like: MaskedPayload) -> bool:
+    """Return True for a selection by other positions than another one's, or by another number."""
+    own = value.payload
+    if type(own) is not MaskedPayload or same(own.mask, like.mask):
+        return False
+    here, there = own.interval, like.interval
+    known = here is not None and there is not None and here.is_as_long_as(there)
+    return not known or not own.values.payload.shape[own.axis]
 
 
 def lengths(attrs: Any) -> list[Length]:
@@ -536,32 +421,14 @@ def lengths(attrs: Any) -> list[Length]:
     return [attrs] if type(attrs) is Length else []
 
 
-def made(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
-    """Run an operator with a `Length` among its attributes, on operands that are no selections."""
-    length = lengths(attrs)[0]
-    if len(length.mask.shape) > 1:
-        raise _refused("the length of {} is asked for", length.ordered)
-    mask = Value(length.mask)
-    return _row_by_row(op, values, attrs, MaskedPayload(mask, mask, 0, length.ordered))
-
-
-def _sized(attr: Any, like: MaskedPayload, length: int) -> Any:
-    """Replace the `Length` of this selection in the attributes by a number."""
-    if type(attr) is tuple:
-        return tuple([_sized(a, like, length) for a in attr])
-    return length if type(attr) is Length and attr.mask is like.mask.payload else attr
-
-
-def _zeroed(a: MaskedPayload) -> Value:
+def zeroed(a: MaskedPayload) -> Value:
     """Return the full array with zeros at unselected positions."""
     zero = onp.zeros((), a.dtype)
-    zeroed: Value = run(
-        REGISTRY["_npi_where"], [_column(a.mask, a.trailing), a.values, Value(zero)]
-    )
+    zeroed: Value = run(REGISTRY["_npi_where"], [column(a.mask, a.trailing), a.values, Value(zero)])
     return zeroed
 
 
-def _column(mask: Value, trailing: int) -> Value:
+def column(mask: Value, trailing: int) -> Value:
     """Return a mask with `trailing` axes of length 1 appended."""
     if not trailing:
         return mask
@@ -571,67 +438,32 @@ def _column(mask: Value, trailing: int) -> Value:
     return column
 
 
-def _where_selected(op: Op, values: Sequence[Value], attrs: Attrs, like: MaskedPayload) -> Any:
-    """Run an operator whose last input is `where`, with the mask as `where`.
-
-    Its first operand is the only selection.
-    """
-    whole = [like.values, *values[1:], _column(like.mask, like.trailing)]
-    axes = [like.axis, *[None] * len(values[1:]), 0]
-    try:
-        found = rows.as_long(
-            lambda length: language.function(op, attrs), [v.payload for v in whole], axes
-        )
-    except rows.RowsMixedError:
-        raise _not_this(op, like) from None
-    result = run(op, whole, attrs)
-    results = (result,) if op.outputs == 1 else result
-    # Left-out elements of the result may be zero or infinite where no selected one is.
-    again = [
-        r if axis is None else run(_spread, [r, like.mask], (axis,))
-        for r, axis in zip(results, found, strict=True)
-    ]
-    return _made(op, again[0] if op.outputs == 1 else tuple(again), found, like)
-
-
 def head(value: Value, grad: Value) -> tuple[Value, Value]:
     """Return a head of a graph in full shape and its gradient, which is zero where unselected."""
+    refuse_nested(value.payload)
     if type(grad.payload) is not MaskedPayload or not _alike(value.payload, grad.payload):
-        raise _refused(
+        raise refused(
             "a head gradient of {}, but not of the same elements, is asked for",
             value.payload.ordered,
         )
-    return value.payload.values, _zeroed(grad.payload)
-
-
-def _axes_of(a: MaskedPayload, axis: int) -> range:
-    """Return the axes of the full array that correspond to an axis of the selection."""
-    if axis == a.axis:
-        return range(axis, axis + a.rank)
-    return range(axis, axis + 1) if axis < a.axis else range(axis + a.rank - 1, axis + a.rank)
-
-
-def _expect_some(mask: Value, message: str) -> None:
-    trace = modes.current().trace
-    assert trace is not None
-    some = run(REGISTRY["_npi_any"], [mask])
-    trace.expect(run(REGISTRY["_npi_logical_not"], [some]).payload, ValueError, message)
+    return value.payload.values, zeroed(grad.payload)
 
 
 __all__ = [
     "Length",
     "MaskedPayload",
     "Window",
-    "apply",
     "beside",
     "fits",
     "head",
     "in_full",
     "lengths",
-    "made",
+    "placed_in",
     "refuse",
+    "refuse_nested",
     "same",
     "select",
+    "spread",
     "together",
     "with_where",
     "written",

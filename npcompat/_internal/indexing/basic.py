@@ -22,7 +22,7 @@ from npcompat._internal.support.errors import InferenceError
 def basic(shape: tuple[int, ...], key: Any) -> tuple[lens.Lens, bool] | None:
     """Return the lens of a basic key, and True if NumPy returns a scalar; None if advanced."""
     kind = type(key)
-    if kind is int and shape:
+    if kind is int and shape and type(shape[0]) is int:
         size = shape[0]
         if not -size <= key < size:
             raise IndexError(f"index {key} is out of bounds for axis 0 with size {size}")
@@ -76,7 +76,7 @@ def element(key: Any, shape: tuple[int, ...]) -> list[int] | None:
         return None
     starts = []
     for item, size in zip(key, shape, strict=True):
-        if type(item) is not int or not -size <= item < size:
+        if type(item) is not int or type(size) is not int or not -size <= item < size:
             return None
         starts.append(item + size if item < 0 else item)
     return starts

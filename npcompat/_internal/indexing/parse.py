@@ -16,6 +16,7 @@ import numpy as onp
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import array_like, handles, late_bound
+from npcompat._internal.dispatch.masked_array import Length
 from npcompat._internal.dispatch.traced_number import NumberArgument
 
 WHOLE = slice(None)
@@ -184,11 +185,15 @@ def _as_array(item: Any) -> Any:
 
 
 def position(item: Item, shape: Sequence[int], key: Any) -> Any:
-    """Return the position of an integer item, counted from 0."""
-    size = shape[item.axis]
+    """Return the position of an integer item, counted from 0; along an axis of unknown length as it
+    is.
+    """
+    size: Any = shape[item.axis]
     if type(item.value) is NumberArgument:
         return item.value.within(size)
     found = python.index(item.value)
+    if type(size) is Length:
+        return found
     if not -size <= found < size:
         raise numpy_error(shape, key)
     return found + size if found < 0 else found

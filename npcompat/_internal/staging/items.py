@@ -13,6 +13,7 @@ from npcompat._internal.backend.jaxpr import python_numbers as numbers
 from npcompat._internal.compile.staged_runs import is_staged, refuse
 from npcompat._internal.core.handle import Handle, Value, check_writeable, extra, root_of
 from npcompat._internal.core.index_spec import FULL, INTEGER, SLICE
+from npcompat._internal.core.op import REGISTRY
 from npcompat._internal.dispatch import handles, late_bound, masked_array, writes
 from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.dispatch.intervals import Interval
@@ -162,6 +163,23 @@ def _forwards(key: slice, size: int) -> tuple[slice, bool]:
     return refuse("a slice with a step, whose bounds are not known")
 
 
+def _of_known_length(
+    bounds: tuple[_Bound, _Bound], backwards: bool
+) -> tuple[tuple[int, ...], Any] | None:
+    """Return the specification and the start of a slice whose length is the same in every round;
+    None for others.
+    """
+    start, stop = bounds
+    length = _interval(*bounds, False).length
+    if length is None or length[0]:
+        return None
+    count = max(length[1], 0)
+    if not count:
+        return (SLICE, 0, 1), 0
+    step, first = (-1, numbers.total(stop.payload, -1)) if backwards else (1, start.payload)
+    return (SLICE, count, step), TracedNumber(first)
+
+
 def _mask(size: int, start: _Bound, stop: _Bound) -> Value:
     """Return the mask of the positions between two bounds; equal bounds share one."""
     trace = context.running()
@@ -185,29 +203,42 @@ def _window(start: _Bound, stop: _Bound) -> Value:
     return found  # type: ignore[no-any-return]
 
 
-class _Part(NamedTuple):
-    """Part of an array that a key selects: a lens, and perhaps a mask along one axis of the view.
+class _Slice(NamedTuple):
+    """Slice whose bounds are not known, of an axis of a view: its mask, and what that selects.
 
     If the mask is that of a window, `start` is the position of the window. If the slice has step
-    -1, the part is `reversed` along the axis.
+    -1, its elements are `reversed`.
     """
 
-    lens: lens.Lens
-    mask: Value | None
     axis: int
+    mask: Value
+    interval: Interval
+    start: Any
+    reversed: bool
+
+
+class _Part(NamedTuple):
+    """Part of an array that a key selects: a lens, and slices of axes of the view."""
+
+    lens: lens.Lens
+    slices: list[_Slice]
     is_element: bool
-    interval: Interval | None = None
-    start: Any = None
-    reversed: bool = False
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes of the view."""
+        return sum([kind[0] != INTEGER for kind in self.lens.attrs[0]])
 
     def turned(self, selection: Any) -> Any:
         """Return what the key selects in its order, or what is written there in the array's; it may
         have fewer axes.
         """
-        axis = selection.ndim - sum([kind[0] != INTEGER for kind in self.lens.attrs[0]]) + self.axis
-        if not self.reversed or axis < 0:
-            return selection
-        return selection[(*[slice(None)] * axis, slice(None, None, -1))]
+        steps = [slice(None)] * self.ndim
+        for part in self.slices:
+            if part.reversed:
+                steps[part.axis] = slice(None, None, -1)
+        steps = steps[self.ndim - selection.ndim :]
+        return selection[tuple(steps)] if slice(None, None, -1) in steps else selection
 
     def view(self, array: Handle) -> Any:
         """Return the view without the mask."""
@@ -224,22 +255,28 @@ def _part(array: Handle, key: Any) -> _Part | None:
     parsed = parse(shape, key)
     spec: list[tuple[int, ...]] = []
     starts: list[Any] = []
-    mask, at, begin, interval, backwards = None, 0, None, None, False
+    slices: list[_Slice] = []
     step: tuple[int, ...]
     for item in parsed.items:
         value = item.value
         if item.kind is Kind.SLICE and has_symbolic(value):
-            if mask is not None:
-                refuse("a key with two slices of lengths that are not known")
             size = shape[item.axis]
             value, backwards = _forwards(value, size)
             bounds = _bound(value.start, size, 0), _bound(value.stop, size, size)
-            at = sum([s[0] != INTEGER for s in spec])
+            if (few := _of_known_length(bounds, backwards)) is not None:
+                spec.append(few[0])
+                starts.append(few[1])
+                continue
+            begin = None
             if size > WINDOW and any([type(b.key) is tuple and b.key[2] for b in bounds]):
                 context.running().notes["wide"] = True
                 begin = bounds[0].payload if _WINDOWED.get() else None
             mask = _mask(size, *bounds) if begin is None else _window(*bounds)
-            interval = _interval(*bounds, begin is not None)
+            at, between = (
+                sum([s[0] != INTEGER for s in spec]),
+                _interval(*bounds, begin is not None),
+            )
+            slices.append(_Slice(at, mask, between, begin, backwards))
             step, start = (FULL,), None
         elif isinstance(value, SymbolicNumber):
             if value.kind is bool:
@@ -250,8 +287,7 @@ def _part(array: Handle, key: Any) -> _Part | None:
         spec.append(step)
         if step[0] in (INTEGER, SLICE):
             starts.append(start)
-    found = lens.index(tuple(starts), tuple(spec))
-    return _Part(found, mask, at, parsed.is_element, interval, begin, backwards)
+    return _Part(lens.index(tuple(starts), tuple(spec)), slices, parsed.is_element)
 
 
 def _as_arrays(key: Any) -> Any:
@@ -278,7 +314,7 @@ def getitem(array: Any, key: Any) -> Any:
     part = _part(array, key)
     if part is None:
         return array[_as_arrays(key)]  # type: ignore[index]
-    if part.mask is None:
+    if not part.slices:
         if part.is_element:
             return apply(lens.index_get, (array, *part.lens.operands), part.lens.attrs)
         return lens.view(array, part.lens)
@@ -297,17 +333,22 @@ def getitem(array: Any, key: Any) -> Any:
 
 def _window_value(array: Handle, part: _Part) -> Value:
     """Return the elements of a slice whose bounds are not known."""
-    assert part.mask is not None
     value = handles.read(part.view(array))
-    if part.start is not None:
-        seen = numbers.through_window(value.payload, part.start, WINDOW, part.axis)
-        value = context.running().adopt(Value(seen))
-    if context.differentiated():  # derivatives at unselected positions must be finite, too
-        return masked_array.select(value, part.mask, part.axis, interval=part.interval)
-    trailing = len(value.payload.shape) - part.axis - 1
-    payload = masked_array.MaskedPayload(value, part.mask, trailing, interval=part.interval)
-    found: Value = context.running().adopt(Value(payload))
-    return found
+    for axis, mask, _, start, _ in part.slices:
+        if start is not None:
+            seen = numbers.through_window(value.payload, start, WINDOW, axis)
+            value = context.running().adopt(Value(seen))
+        if context.differentiated():  # derivatives at unselected positions must be finite, too
+            value = masked_array.spread(value, mask, axis)
+    return _selected(value, part)
+
+
+def _selected(value: Value, part: _Part) -> Value:
+    """Return a selection of the values of a part's view: that along the first axis is outermost."""
+    for axis, mask, positions, _, _ in reversed(part.slices):
+        payload = masked_array.MaskedPayload(value, mask, part.ndim - axis - 1, interval=positions)
+        value = context.running().adopt(Value(payload))
+    return value
 
 
 def _of_sequence(sequence: Any, key: Any) -> Any:
@@ -341,29 +382,35 @@ def setitem(array: Any, key: Any, new: Any) -> None:
     part = _part(array, key)
     if part is None:
         array[_as_arrays(key)] = new  # type: ignore[index]
-    elif part.mask is None:
+    elif not part.slices:
         _write(array, part, new)
-    elif part.start is not None:
+    elif any([part.start is not None for part in part.slices]):
         refuse("a slice is written through a window")
     else:
-        whole = (slice(None),) * part.axis
         if isinstance(new, Handle):
-            new = _beside(part.turned(new), array, part)
-        elif part.reversed and onp.ndim(new):
+            new = part.turned(new)
+        elif any([part.reversed for part in part.slices]) and onp.ndim(new):
             refuse("a list is written to a slice with a step")
-        part.view(array)[(*whole, handles.wrap(part.mask))] = new
+        _write_slices(part.view(array), part, new)
 
 
-def _beside(new: Handle, array: Handle, part: _Part) -> Handle:
-    """Return a selection that is written to a part of another one's interval at its place."""
-    found = handles.read(new)
-    if part.mask is None or type(found.payload) is not masked_array.MaskedPayload:
-        return new
-    payload = masked_array.MaskedPayload(
-        handles.read(part.view(array)), part.mask, found.payload.trailing, interval=part.interval
-    )
-    moved = masked_array.beside(found, payload)
-    return new if moved is found else handles.wrap(moved)
+def _write_slices(view: Handle, part: _Part, new: Any) -> None:
+    """Write slices whose bounds are not known, through their masks."""
+    first, mask = part.slices[0].axis, part.slices[0].mask
+    for other in part.slices[1:]:
+        between = view.shape[first + len(mask.payload.shape) : other.axis]
+        mask = context.running().adopt(
+            Value(numbers.outer_mask(mask.payload, other.mask.payload, between))
+        )
+    if isinstance(new, Handle) and new.shape:
+        like = _selected(handles.read(view), part)
+        whole = handles.wrap(masked_array.placed_in(handles.read(new), like))
+        if whole.shape != view.shape:
+            whole = apply(REGISTRY["_npi_broadcast_to"], (whole,), (view.shape,))
+        trailing = part.ndim - first - len(mask.payload.shape)
+        payload = masked_array.MaskedPayload(handles.read(whole), mask, trailing)
+        new = handles.wrap(context.running().adopt(Value(payload)))
+    view[(*[slice(None)] * first, handles.wrap(mask))] = new  # type: ignore[index]
 
 
 def _write(array: Handle, part: _Part, new: Any) -> None:

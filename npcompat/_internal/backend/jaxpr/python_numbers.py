@@ -145,6 +145,15 @@ def between(size: int, start: Any, stop: Any) -> Any:
         return found if isinstance(start, int) and start == 0 else found & (at >= start)
 
 
+def outer_mask(mask: Any, other: Any, between: tuple[int, ...]) -> Any:
+    """Return the mask of what one mask selects along the first axes, and another along a later one;
+    axes of these lengths in between are whole.
+    """
+    shape = (*mask.shape, *between, *other.shape)
+    mask = mask.reshape((*mask.shape, *(1,) * (len(shape) - mask.ndim)))
+    return jnp.broadcast_to(jnp.logical_and(mask, other), shape)
+
+
 def window(width: int, start: Any, stop: Any) -> tuple[Any, Any]:
     """Return the mask of a window's elements before `stop`, and the flag that it is too short."""
     with jax.enable_x64(True):
@@ -202,6 +211,7 @@ __all__ = [
     "looked_up",
     "negation",
     "opposite",
+    "outer_mask",
     "outside",
     "overflowed",
     "places",

@@ -206,6 +206,35 @@ def test_compile_time_does_not_depend_on_the_number_of_rounds():
 # --- what must never be silently wrong
 
 
+def six_loops_of_two(a, b):
+    for h in range(2):
+        for i in range(2):
+            for j in range(2):
+                for k in range(2):
+                    for m in range(2):
+                        for n in range(2):
+                            b[h, i] += a[j, k] * a[m, n] + h
+
+
+def three_loops_of_three(a, b):
+    for c in range(3):
+        for i in range(3):
+            for j in range(3):
+                b[:2] += a[c, i] * j
+
+
+@pytest.mark.parametrize(("program", "staged"), [(six_loops_of_two, 3), (three_loops_of_three, 0)])
+def test_a_nest_of_loops_of_few_rounds_is_staged_where_it_is_deep(program, staged):
+    a = onp.arange(9.0).reshape(3, 3)
+    theirs, ours = onp.zeros((3, 3)), np.zeros((3, 3), dtype="float64")
+    program(a, theirs)
+    with npx.compile_log() as log:
+        npx.jit(program)(np.array(a, dtype="float64"), ours)
+    assert ours.tolist() == theirs.tolist()
+    lines = [line for entry in log for line in entry.loops]
+    assert len(lines) == staged and all("one loop" in line for line in lines), lines
+
+
 def test_another_name_of_an_array_sees_what_eager_shows():
     def f(x):
         y = x

@@ -212,7 +212,7 @@ class _Function:
         return [self._where(s), _constant(first)]
 
     def _for(self, s: ast.For) -> list[ast.stmt]:
-        targets = targets_of(s)
+        targets, nested = targets_of(s), _depth(s.body)
         names = self._state(s, stored(s.body) | targets)
         accessors, variables = self._accessors(names, s)
         bind = located(ast.Assign([s.target], load(_ITEM)), s)
@@ -229,6 +229,7 @@ class _Function:
             variables,
             *self._about(s, names),
             going,
+            _constant(nested),
         )
         return [*accessors, body, located(ast.Expr(call), s)]
 
@@ -358,6 +359,18 @@ class _Loads(ast.NodeTransformer):
         if is_runtime(node.func) and getattr(node.func, "attr", "") == "returned":
             return node  # `returned` handles an unbound value itself
         return self.generic_visit(node)
+
+
+def _depth(statements: list[ast.stmt]) -> int:
+    """Return how deep loops are nested in statements."""
+    deepest = 0
+    for statement in statements:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        parts = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
+        inside = _depth([part for body in parts for part in body if isinstance(part, ast.stmt)])
+        deepest = max(deepest, inside + isinstance(statement, ast.For | ast.While))
+    return deepest
 
 
 __all__ = ["converted"]

@@ -23,6 +23,10 @@ from npcompat._internal.support.errors import RefusedError
 
 FEWEST = 9
 """Minimum number of rounds of a staged loop with a known count."""
+_FEWEST_NESTED = 16
+"""The same for a loop with loops in it, of which each counts as two rounds: a nest of loops of few
+rounds each would be a program of many.
+"""
 _PEELED = 2
 """Maximum number of rounds that are peeled off a loop because its variables change their types."""
 _TRIES = 2
@@ -77,18 +81,27 @@ def for_loop(
     where: tuple[int, int],
     first: tuple[int, ...],
     going: Callable[[], Any] | None,
+    nested: int = 0,
 ) -> None:
-    """Run `for item in iterable: body(item)`, as long as `going()` holds after each round."""
+    """Run `for item in iterable: body(item)`, as long as `going()` holds after each round.
+
+    Loops are `nested` so deep in the body.
+    """
     site = _Site(body, variables, where, first)
     rounds = rounds_of(iterable) if context.current() is not None else None
     if rounds is None:
         _unrolled(iterable, site, going)
     elif type(rounds.total) is not int:
         _run_rounds(rounds, site, going)
-    elif rounds.total < FEWEST or not site.may_stage():
+    elif _are_few(rounds.total, nested) or not site.may_stage():
         _few(rounds, site, going)
     else:
         _run_rounds(rounds, site, going)
+
+
+def _are_few(rounds: int, nested: int) -> bool:
+    """Return True if a loop of so many rounds, with loops in it, is faster unrolled."""
+    return rounds < 2 or (rounds < FEWEST and rounds << nested < _FEWEST_NESTED)
 
 
 def _few(rounds: Rounds, site: _Site, going: Callable[[], Any] | None) -> None:

@@ -1,6 +1,7 @@
 """Aliasing of arrays between variables, detected by reference counts."""
 
 import sys
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -47,8 +48,35 @@ _NONE = _calibrated()
 
 
 def is_shared(container: Sequence[Any], i: int) -> bool:
-    """Return True if more than its `holding` list and one variable refer to an item."""
-    return _references(container, i) > _NONE + 1
+    """Return True if more than its `holding` list and one variable refer to an item, or to what it
+    stands for in a round.
+    """
+    if _references(container, i) > _NONE + 1:
+        return True
+    trace: Any = modes.current().trace
+    while trace is not None:
+        found = trace.notes.get(_STANDING, {}).get(id(container[i]))
+        if found is not None and found() is container[i]:
+            return True
+        trace = trace.outer
+    return False
+
+
+_STANDING = "arrays of a round that stand for shared ones"
+
+
+def stands_for_shared(proxy: Any, readonly: bool | str) -> None:
+    """Note that an array of a round stands for one that has other names, and may be read-only."""
+    trace: Any = modes.current().trace
+    trace.notes.setdefault(_STANDING, {})[id(proxy)] = weakref.ref(proxy)
+    if readonly:
+        extra(proxy).readonly = readonly
+
+
+def readonly_of(value: Any) -> bool | str:
+    """Return whether an array is read-only, or the reason."""
+    rare = value._extra if type(value) is late_bound.ndarray else None
+    return False if rare is None else rare.readonly
 
 
 def become_read_only(merged: Any, container: Sequence[Any], i: int) -> None:
@@ -71,4 +99,4 @@ def become_read_only(merged: Any, container: Sequence[Any], i: int) -> None:
         trace.refuse_writes(container[i], reason)
 
 
-__all__ = ["become_read_only", "holding", "is_shared"]
+__all__ = ["become_read_only", "holding", "is_shared", "readonly_of", "stands_for_shared"]

@@ -17,12 +17,18 @@ from npcompat._internal.compile.capture import Captured, capture
 from npcompat._internal.compile.outer_selections import write_back
 from npcompat._internal.compile.staged_runs import refuse, staged
 from npcompat._internal.compile.trace import Trace
-from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.core.handle import Handle, Value, extra
 from npcompat._internal.core.op import Op
 from npcompat._internal.dispatch import execution, handles, late_bound, writes
 from npcompat._internal.dispatch.symbolic_number import SymbolicNumber
 from npcompat._internal.staging import context, items
-from npcompat._internal.staging.aliases import become_read_only, holding, is_shared
+from npcompat._internal.staging.aliases import (
+    become_read_only,
+    holding,
+    is_shared,
+    readonly_of,
+    stands_for_shared,
+)
 from npcompat._internal.staging.carried import (
     ChangedTypeError,
     Form,
@@ -79,6 +85,7 @@ class StagedLoop:
         self.groups: dict[int, int] = {}  # selections by the same mask; see `groups_of`
         self.parted: set[int] = set()  # selections whose masks differ after a round
         self.written_names: set[int] = set()
+        self.tied: dict[int, str] = {}  # variables that may hold their first array after a round
         self.wide = False
         self.captured: Captured
         self.small: Captured | None = None  # the round with slices read through windows
@@ -164,7 +171,8 @@ class StagedLoop:
 
     def _captured(self, carried: set[int], values: list[Value]) -> set[int]:
         """Trace one round; return the variables that it binds and that are not in `carried`."""
-        self.leaving, self.permuted, self.written_names = {}, {}, set()
+        self.leaving, self.permuted, self.written_names, self.tied = {}, {}, set(), {}
+        shared = {i for i in self.entering if is_shared(self.init, i)}
         grown: set[int] = set()
         indices = [] if self.rounds is None else [Value(control.index_type())]
 
@@ -179,8 +187,12 @@ class StagedLoop:
             masks = SharedMasks(self.groups)
             for i, form in self.entering.items():
                 state[i] = masks.together(i, form, remaining, self.names[i])
-            begun = [(i, h, h._value) for i in self.entering for h in _arrays(state[i])]
-            entered = [h for _, h, _ in begun]
+                readonly = readonly_of(self.init[i])
+                if form.kind == "array" and (i in shared or readonly):
+                    stands_for_shared(state[i], readonly)
+            # apart from the arrays, so that no tuple refers to them: aliases are counted
+            entered = [h for i in self.entering for h in _arrays(state[i])]
+            begun = [(i, h._value) for i in self.entering for h in _arrays(state[i])]
             self.variables.put(list(state))
             in_place = loop_bodies.body(not context.differentiated())
             with staged(), in_place, holding(state, entered):
@@ -191,12 +203,14 @@ class StagedLoop:
             seen: set[int] = set()
             for i, (before, now) in enumerate(zip(state, after, strict=True)):
                 if i in carried:
-                    form, found = self._left(i, now, trace, begun, seen)
+                    form, found = self._left(i, now, trace, begun, entered, seen)
                     self.leaving[i] = form
                     left += found
+                    if type(reason := readonly_of(now)) is str:
+                        self.tied[i] = reason
                 elif not same_object(before, now):
                     grown.add(i)
-            for i, handle, start in begun:
+            for (i, start), handle in zip(begun, entered, strict=True):
                 if handle._value.payload is not start.payload:
                     if self.entering[i].kind not in ("array", "selection"):
                         refuse(f"{self.names[i]!r} holds an array that a round writes in place")
@@ -242,7 +256,13 @@ class StagedLoop:
             self.captured, self.leaving, self.permuted, self.written_names = whole
 
     def _left(
-        self, i: int, now: Any, trace: Trace, begun: list[Any], seen: set[int]
+        self,
+        i: int,
+        now: Any,
+        trace: Trace,
+        begun: list[tuple[int, Value]],
+        entered: list[Handle],
+        seen: set[int],
     ) -> tuple[Form, list[Value]]:
         """Return the form and values of a variable after a round."""
         name = self.names[i]
@@ -257,7 +277,7 @@ class StagedLoop:
             if id(array) in seen:
                 refuse(f"{name!r} has an array that another variable has, too, after a round")
             seen.add(id(array))
-            owners = [j for j, h, _ in begun if h is array]
+            owners = [j for (j, _), h in zip(begun, entered, strict=True) if h is array]
             if owners and owners[0] != i:
                 if form.kind != "array" or self.entering[owners[0]].kind != "array":
                     refuse(f"{name!r} takes over an array from a tuple, or into one")
@@ -406,6 +426,9 @@ class StagedLoop:
                 if type(self.init[i]) is not Unbound:
                     refuse(f"{self.names[i]!r} is another kind of value if no round runs")
                 state[i] = MaybeBound(self.names[i], state[i], ran)
+            elif i in self.tied:
+                extra(state[i]).readonly = self.tied[i]
+                context.running().refuse_writes(self.init[i], self.tied[i])
             elif not self.runs and self.leaving[i].kind == "array":
                 become_read_only(state[i], self.init, i)
         return state

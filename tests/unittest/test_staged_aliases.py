@@ -1,0 +1,175 @@
+"""Arrays that a loop binds anew in some rounds only, and that have other names: as NumPy, or
+refused.
+"""
+
+from contextlib import suppress
+
+import numpy as onp
+import pytest
+from internals import TracedValueError
+
+from npcompat import np, npx
+
+pytestmark = pytest.mark.usefixtures("numpy_mode")
+
+
+def written_before_in_each_round(a, b):
+    for i in range(10):
+        b[i] = a[i]
+        if a[i] > 4:
+            b = b[::-1].copy()
+
+
+def written_after_in_each_round(a, b):
+    for i in range(10):
+        if a[i] > 4:
+            b = b * 2
+        b[i] = 7
+
+
+def written_after_the_loop(a, b):
+    for i in range(10):
+        if a[i] > 100:
+            b = b * 2
+    b[0] = 7
+
+
+def written_after_the_loop_by_its_other_name(a, b):
+    c = b
+    for i in range(10):
+        if a[i] > 4:
+            b = b * 2
+    c[0] = 7
+    return b, c
+
+
+def with_another_name_inside_the_function(a, b):
+    c = a * 2
+    d = c
+    for i in range(10):
+        c += 1
+        if a[i] > 4:
+            c = c * 2
+    return d, c
+
+
+def written_in_an_inner_loop(a, b):
+    for g in range(9):
+        for h in range(10):
+            b[h] = a[h] + g
+        if a[g] > 1:
+            if a[g] > 2:
+                a[g] *= 0.5
+            else:
+                b = b[::-1].copy()
+
+
+def bound_in_an_inner_loop(a, b):
+    for g in range(9):
+        for h in range(10):
+            b[h] = b[h] + g
+            if a[h] > 8:
+                b = b + 1
+
+
+def bound_before_a_break(a, b):
+    for i in range(10):
+        if a[i] > 30:
+            b = b + 1
+            break
+    b[0] = 7
+
+
+def bound_after_a_continue(a, b):
+    for i in range(10):
+        if a[i] > 0:
+            continue
+        b = b + 1
+    b[0] = 7
+
+
+def bound_while_data_say_so(a, b):
+    i = 0
+    while a[i] < 9:
+        if a[i] > 4:
+            b = b * 2
+        b += 1
+        i += 1
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        written_before_in_each_round,
+        written_after_in_each_round,
+        written_after_the_loop,
+        written_after_the_loop_by_its_other_name,
+        with_another_name_inside_the_function,
+        written_in_an_inner_loop,
+        bound_in_an_inner_loop,
+        bound_before_a_break,
+        bound_after_a_continue,
+        bound_while_data_say_so,
+    ],
+)
+def test_no_write_is_lost(program):
+    theirs = [onp.array([3.0, 1, 4, 1, 5, 9, 2, 6, 5, 3]), onp.arange(10.0)]
+    ours = [np.array(x) for x in theirs]
+    with suppress(TracedValueError):
+        found = npx.jit(program)(*ours)
+        expected = program(*theirs)
+        pairs = zip([*(found or ()), *ours], [*(expected or ()), *theirs], strict=True)
+        for one, other in pairs:
+            onp.testing.assert_array_equal(one.asnumpy(), other)
+
+
+def of_its_own(a):
+    b = a.copy()
+    for i in range(10):
+        b[i] += a[i]
+        if a[i] > 4:
+            b = b[::-1].copy()
+        b += 1
+    b[0] = 7
+    return b
+
+
+def bound_by_each_round(a):
+    for i in range(10):
+        a = a * 2
+        a[i] = 1
+    a[0] = 7
+    return a
+
+
+@pytest.mark.parametrize("program", [of_its_own, bound_by_each_round])
+def test_arrays_with_one_name_stay_in_one_loop(program):
+    given = onp.array([3.0, 1, 4, 1, 5, 9, 2, 6, 5, 3])
+    with npx.compile_log() as log:
+        found = npx.jit(program)(np.array(given))
+    onp.testing.assert_array_equal(found.asnumpy(), program(given))
+    (line,) = [line for entry in log for line in entry.loops]
+    assert "one loop" in line
+
+
+def read_only(a, b):
+    for i in range(10):
+        if a[i] > 4:
+            b = b + 1
+    b[0] = 7
+    return b
+
+
+def test_a_read_only_array_stays_so_in_a_loop():
+    a, b = np.arange(10.0), np.arange(10.0)
+    b.flags.writeable = False
+
+    def written(a, b):
+        for i in range(10):
+            b[i] = a[i]
+
+    with pytest.raises(ValueError, match="read-only"):
+        npx.jit(written)(a, b)
+    with pytest.raises((ValueError, TracedValueError), match=r"read-only|use a copy"):
+        npx.jit(read_only)(a * 0, b)
+    assert b.tolist() == list(range(10))

@@ -75,7 +75,7 @@ class Source:
         self.lines.append("    " * indent + line)
 
     def statement(self, indent):
-        kind = self.random.randint(0, 16)
+        kind = self.random.randint(0, 18)
         if kind <= 2:
             target = self.pick("s", "t")
             self.add(indent, f"{target} = {target} {self.pick('+', '-')} {self.value()}")
@@ -94,6 +94,8 @@ class Source:
             self.add(indent, f"if {self.condition()}:")
             jump = self.pick("break", "continue", "return s, n", "raise ValueError('no')")
             self.add(indent + 1, jump)
+        elif kind >= 17 and self.indices:
+            self.slices(indent)
         elif kind >= 14:
             self.array(indent)
         elif self.depth < 3:
@@ -128,6 +130,36 @@ class Source:
             f"s = s + {name}.sum()",
             *["w, b = b, w", "v = w", "w = v if n > 1 else w"][self.random.randint(0, 2) :][:1],
         )
+        self.add(indent, change)
+
+    def slices(self, indent):
+        """Read or write slices between indices: reversed, shifted, of two axes, their elements."""
+        i, j = self.pick(*self.indices), self.pick(*self.indices)
+        change = self.pick(
+            f"a[:{i}] += b[:{i}][::-1]",
+            f"a[1:{i} + 1] = b[:{i}] * 0.5",
+            f"a[{i}::-1] = b[:{i} + 1]",
+            f"a[{i}:{i} + 2] = m[{i}, {j}:{j} + 2]",
+            f"a[{i} - {j}:] += 1",
+            f"a[:{i}] = m[:{i}, :{i}] @ b[:{i}] * 0.01",
+            f"b[{j}:] = m[{i}:, {j}:].sum(axis=0)",
+            f"s = s + np.dot(a[{i}:], b[:10 - {i}])",
+            f"s = s + (a[{i}:{j}:-1] * b[{j}:{i}]).sum()",
+            f"s = s + m[{i}:, {j}:].max()",
+            f"s = s + m[:{i}, {j}][-1]",
+            f"m[{i}:, {j}:] -= np.outer(a[{i}:], b[{j}:]) * 0.01",
+            f"m[:{i}, :{i}] += m[:{i}, :{i}].T * 0.5",
+            f"m[{i}:, :{j}] *= 0.5",
+            f"m[:{i}, {j}:] = m[{j}:, :{i}].T",
+        )
+        if self.random.random() < 0.3:
+            part = self.pick(f"a[{i}:]", f"m[{i}:, {j}:]", f"b[:{i}][::-1]", f"m[:{i}, {j}:][::-1]")
+            self.add(indent, f"v = {part}{self.pick('', '.copy()')}")
+            self.add(
+                indent,
+                self.pick("a[0] = s", f"m[{i}, {j}] = 1", "v[0] = t", "v[-1] += 2", "b[1] = t"),
+            )
+            change = self.pick("s = s + v.sum()", "s = s - v.max()", "v += 1", "s = s + v[0].sum()")
         self.add(indent, change)
 
     def branch(self, indent):

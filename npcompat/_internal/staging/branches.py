@@ -54,7 +54,14 @@ class RaisedError(Exception):
         self.error = error
 
 
-_OF_PROGRAM = (IndexError, ValueError, ZeroDivisionError, AssertionError, OverflowError)
+OF_PROGRAM = (
+    IndexError,
+    ValueError,
+    ZeroDivisionError,
+    AssertionError,
+    OverflowError,
+    NameError,
+)
 """Errors in the trace of an arm that the program raises if it takes the arm."""
 
 
@@ -116,7 +123,7 @@ class _Taken:
                     arm()
                 except RaisedError as error:
                     self.raised = error.error
-                except _OF_PROGRAM as error:
+                except OF_PROGRAM as error:
                     if isinstance(error, RefusedError):
                         raise
                     self.raised = error
@@ -347,6 +354,7 @@ def joined_with_none(form: Form) -> Form:
 
 
 __all__ = [
+    "OF_PROGRAM",
     "Arm",
     "MaybeBound",
     "RaisedError",

@@ -9,12 +9,12 @@ from functools import partial
 from typing import Any
 
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
-from npcompat._internal.compile.staged_runs import refuse, staged
+from npcompat._internal.compile.staged_runs import staged
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch.symbolic_number import SymbolicNumber
 from npcompat._internal.staging import context
 from npcompat._internal.staging.aliases import holding
-from npcompat._internal.staging.branches import RaisedError, staged_branch
+from npcompat._internal.staging.branches import OF_PROGRAM, RaisedError, staged_branch
 from npcompat._internal.staging.context import Variables, report
 from npcompat._internal.staging.iterables import Rounds, SymbolicRange, rounds_of
 from npcompat._internal.staging.rounds import ChangedTypeError, StagedLoop
@@ -160,8 +160,9 @@ def _run_rounds(rounds: Rounds, site: _Site, going: Callable[[], Any] | None) ->
         except Exception as error:
             undo()
             if type(rounds.total) is not int:
-                if isinstance(error, RaisedError):
-                    refuse("a loop whose every round raises")
+                count: Any = rounds.total
+                if _raised(error, numbers.truth((count > first).payload)):
+                    return
                 raise
             site.failed(error, f"{rounds.total} rounds")
             return _round_by_round(rounds, first, site, going)
@@ -278,8 +279,22 @@ def _staged_while(flag: Any, test: Callable[[], Any], site: _Site) -> None:
             staged_branch(flag, once, lambda: None, site.variables, promotes=True)
             again = truth(test())
             flag = again if not isinstance(again, bool) else numbers.truth(again)
-        except RaisedError:
-            refuse("a loop whose every round raises")
+        except Exception as error:
+            undo()
+            if _raised(error, flag):
+                return
+            raise
+
+
+def _raised(error: Exception, flag: Any) -> bool:
+    """Let the program raise an error of a loop's round if a flag is set that one runs; return False
+    for errors that are no results of the round.
+    """
+    found = error.error if isinstance(error, RaisedError) else error
+    if isinstance(found, RefusedError) or not isinstance(error, (RaisedError, *OF_PROGRAM)):
+        return False
+    context.running().expect(flag, type(found), str(found))
+    return True
 
 
 __all__ = [

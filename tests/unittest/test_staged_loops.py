@@ -291,3 +291,17 @@ def test_positions_of_narrow_and_unsigned_dtypes(dtype):
         assert npx.jit(f)(x, c).tolist() == [1, 2, 3]
         with pytest.raises(IndexError):
             npx.jit(f)(x[:3], c).asnumpy()
+
+
+def test_the_entry_of_a_long_program_is_short():
+    def unrolled(a):
+        found = []
+        for i in range(40):
+            found.append(np.sin(a[i]) * 2)
+        return found
+
+    with npx.compile_log() as log:
+        npx.jit(unrolled)(np.arange(40.0))
+    (entry,) = [e for e in log if e.loops]
+    assert len(entry.groups) > 8 and "more groups" in str(entry)
+    assert str(entry) in repr(log) and len(repr(log)) < 1500

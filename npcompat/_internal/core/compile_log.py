@@ -31,12 +31,22 @@ class Compilation:
     loops: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        joined = f"; can be fused: {', '.join(map('+'.join, self.groups))}" if self.groups else ""
+        shown = ", ".join(map("+".join, self.groups[:_SHOWN]))
+        rest = len(self.groups) - _SHOWN
+        more = f", and {rest} more groups" if rest > 0 else ""
+        joined = f"; can be fused: {shown}{more}" if self.groups else ""
         loops = "".join([f"\n  {loop}" for loop in self.loops])
         return (
             f"{self.location}: compiled {self.name}({', '.join(self.types)}): {self.reason}{joined}"
             f"{loops}"
         )
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+
+_SHOWN = 8
+"""Groups that the text of an entry names."""
 
 
 def type_name(array: Any) -> str:

@@ -171,3 +171,56 @@ def test_numpy_raises_what_a_program_has_raised(read, place):
             npx.waitall()
     with pytest.raises(ValueError, match="two") if read is memoryview else npx.backend(place):
         npx.waitall()
+
+
+def test_a_branch_of_which_both_arms_raise():
+    def alike(x):
+        if x > 0:
+            raise ValueError("either way")
+        else:
+            raise ValueError("either way")
+
+    def unlike(x):
+        if x > 0:
+            raise ValueError("one")
+        else:
+            raise IndexError("other")
+
+    with pytest.raises(ValueError, match="either way"):
+        npx.jit(alike)(np.array(1.0))
+    with pytest.raises(TracedValueError, match="both arms of a branch raise"):
+        npx.jit(unlike)(np.array(1.0))
+
+
+@pytest.mark.parametrize("rounds", [0, 2])
+def test_a_loop_whose_every_round_raises(rounds):
+    def counted(x, n):
+        for i in range(int(n)):
+            x[100] = i
+
+    def asked(x, n):
+        while n > 0:
+            v = x[:0]
+            v[0] = 1
+            n = n - 1
+
+    for program in (counted, asked):
+        compiled = npx.jit(program)
+        for _ in range(3):  # no result and no write is there to be read: the call raises
+            if rounds:
+                with pytest.raises(IndexError, match="out of bounds"):
+                    compiled(np.zeros(3), np.array(rounds))
+            else:
+                compiled(np.zeros(3), np.array(rounds))
+
+
+def test_a_function_that_only_checks_raises_when_it_is_called():
+    @npx.jit
+    def check(x):
+        if not (x > 0).all():
+            raise ValueError("not positive")
+
+    for _ in range(3):
+        check(np.ones(3))
+        with pytest.raises(ValueError, match="not positive"):
+            check(np.zeros(3))

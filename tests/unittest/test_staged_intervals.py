@@ -153,3 +153,29 @@ def test_lengths_that_differ_raise_as_numpy_does():
     a, b = [np.array(x) for x in _arrays((30, 25), "float64")]
     with pytest.raises(ValueError, match="broadcast"):
         npx.jit(lengths_that_differ)(a, b)
+
+
+def quotients(a, c):
+    found = c * 0
+    for i in range(10):
+        found = found + (c / a[1 : i + 1]).sum() + np.log(a[i + 2 : 11]).sum() * c
+    return found
+
+
+def of_a_mask_that_selects_nothing(a, c):
+    return (c / a[a > 99]).sum()
+
+
+@pytest.mark.parametrize("program", [quotients, of_a_mask_that_selects_nothing])
+def test_what_selects_nothing_has_finite_derivatives(program):
+    def gradients(function):
+        a, c = np.arange(12.0), np.array(2.0)
+        a.attach_grad()
+        c.attach_grad()
+        with autograd.record():
+            found = function(a, c)
+        found.backward()
+        return a.grad.asnumpy(), c.grad.asnumpy()
+
+    for one, other in zip(gradients(npx.jit(program)), gradients(program), strict=True):
+        onp.testing.assert_allclose(one, other, rtol=1e-12)

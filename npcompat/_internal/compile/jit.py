@@ -145,7 +145,7 @@ class Compiled:
             why = "", ""
         if program is not None and program.fits(mode.recording):
             plain = not (kwargs or mode.recording or call.kept or program.captured.changed)
-            if plain and _are_plain(args):
+            if plain and not program.only_checks and _are_plain(args):
                 types = [_to_xla(a._value.payload, mode, self.name).aval for a in args]
                 self._note(program, tuple(types))
             try:

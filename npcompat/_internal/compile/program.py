@@ -35,7 +35,7 @@ from npcompat._internal.dispatch import handles as _handles
 from npcompat._internal.dispatch.backends import engine_of
 from npcompat._internal.dispatch.calls import programs_on_xla
 from npcompat._internal.dispatch.memory_layout import in_c_order
-from npcompat._internal.dispatch.pending_errors import expect
+from npcompat._internal.dispatch.pending_errors import expect, raise_pending
 from npcompat._internal.dispatch.placement import on_host, transfer_to_xla
 from npcompat._internal.random import stream
 from npcompat._internal.support.interrupts import uninterrupted
@@ -99,6 +99,7 @@ class Program:
         "layouts",
         "nodes",
         "numpy_dtypes",
+        "only_checks",
         "op",
         "outputs",
         "places",
@@ -166,6 +167,10 @@ class Program:
         self.given = [id(h) in types for h in operands]
         self.state: RetainedOutputs | None = None
         self.errors = found.errors or None
+        # No later read would raise what it checks: that is read at once.
+        self.only_checks = bool(found.errors) and not (
+            found.outputs or found.changed or self.writes
+        )
         self.alone = None if found.changed else self.outputs.kind
         self.pure = bool(call.inputs) and not (
             found.reads or self.writes or found.changed or found.errors
@@ -291,7 +296,7 @@ class Program:
         if self.state is not None:
             self.state.keep(_laid_out(found.written, written))
         if flags:
-            expect(flags[0], found.errors)
+            self._expect(flags[0])
         return self.outputs.build([Value(p) for p in outputs], handles, arguments, leaves)
 
     def _on_handles(self, call: Call, mode: modes.Mode) -> Any:
@@ -336,7 +341,7 @@ class Program:
             for i, payload in zip(found.changed, changed, strict=True):
                 writes.write(call.inputs[i], Value(payload))
         if flags:
-            expect(flags[0], found.errors)
+            self._expect(flags[0])
         return self.outputs.build(
             [Value(p) for p in outputs], call.inputs, call.handles, call.number_leaves
         )
@@ -367,8 +372,14 @@ class Program:
         for i, value in zip(found.changed, changed, strict=True):
             writes.write(call.inputs[i], value)
         if flags:
-            expect(flags[0].payload, found.errors)
+            self._expect(flags[0].payload)
         return self.outputs.build(outputs, call.inputs, call.handles, call.number_leaves)
+
+    def _expect(self, flags: Any) -> None:
+        """Let the next read raise the first error that is flagged, or raise it now."""
+        expect(flags, self.captured.errors)
+        if self.only_checks and modes.current().trace is None:
+            raise_pending()
 
     def _check_writeable(self) -> None:
         for handle in self.writes:

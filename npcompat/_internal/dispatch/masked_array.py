@@ -212,6 +212,8 @@ def _spread(xp: Any, a: Any, mask: Any, *, axis: int) -> Any:
     first = xp.take(
         xp.reshape(a, (*a.shape[:axis], mask.size, *behind)), xp.argmax(xp.ravel(mask)), axis=axis
     )
+    if a.dtype.kind in "fcV":  # without a selected one, where no usual function has a pole
+        first = xp.where(xp.any(mask), first, xp.full((), 0.5, a.dtype))
     mask = xp.reshape(mask, mask.shape + (1,) * len(behind))
     return xp.where(
         mask,

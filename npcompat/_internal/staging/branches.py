@@ -10,7 +10,7 @@ from npcompat._internal.backend.jax import language, predicated_arms
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
 from npcompat._internal.compile.capture import Captured, capture
 from npcompat._internal.compile.outer_selections import write_back
-from npcompat._internal.compile.staged_runs import refuse, staged
+from npcompat._internal.compile.staged_runs import is_staged, refuse, staged
 from npcompat._internal.compile.trace import Trace
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import Op
@@ -159,6 +159,18 @@ def shown(name: str) -> str:
     return "the returned value" if name == RETURNED else repr(name)
 
 
+def _of_both(one: BaseException, other: BaseException) -> BaseException:
+    """Return the error of a branch of which both arms raise."""
+    found = one
+    if type(one) is not type(other) or str(one) != str(other):
+        found = RefusedError(
+            f"{user_location()}: both arms of a branch raise, {type(one).__name__} ({one}) and "
+            f"{type(other).__name__} ({other}); which of them depends on data, which are not known "
+            "while the function is being compiled"
+        )
+    return RaisedError(found) if is_staged() else found
+
+
 class _Branch:
     def __init__(
         self,
@@ -192,7 +204,7 @@ class _Branch:
             self.variables.put(list(self.saved))
         raised = [a.raised for a in arms]
         if raised[0] is not None and raised[1] is not None:
-            raise RaisedError(raised[0])
+            raise _of_both(raised[0], raised[1])
         trace = context.running()
         for which, error in enumerate(raised):
             if error is not None:

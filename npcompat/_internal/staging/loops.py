@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
-from npcompat._internal.compile.staged_runs import staged
+from npcompat._internal.compile.staged_runs import is_staged, staged
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch.symbolic_number import SymbolicNumber
 from npcompat._internal.staging import context
@@ -161,9 +161,8 @@ def _run_rounds(rounds: Rounds, site: _Site, going: Callable[[], Any] | None) ->
             undo()
             if type(rounds.total) is not int:
                 count: Any = rounds.total
-                if _raised(error, numbers.truth((count > first).payload)):
-                    return
-                raise
+                _let_raise(error, truth(count > first))
+                return
             site.failed(error, f"{rounds.total} rounds")
             return _round_by_round(rounds, first, site, going)
 
@@ -281,20 +280,20 @@ def _staged_while(flag: Any, test: Callable[[], Any], site: _Site) -> None:
             flag = again if not isinstance(again, bool) else numbers.truth(again)
         except Exception as error:
             undo()
-            if _raised(error, flag):
-                return
-            raise
+            return _let_raise(error, flag)
 
 
-def _raised(error: Exception, flag: Any) -> bool:
-    """Let the program raise an error of a loop's round if a flag is set that one runs; return False
-    for errors that are no results of the round.
+def _let_raise(error: Exception, flag: Any) -> None:
+    """Let the program raise an error of a loop's round if a flag is set that one runs; raise errors
+    that are no results of the round.
     """
     found = error.error if isinstance(error, RaisedError) else error
     if isinstance(found, RefusedError) or not isinstance(error, (RaisedError, *OF_PROGRAM)):
-        return False
-    context.running().expect(flag, type(found), str(found))
-    return True
+        raise found
+    if flag is True:
+        raise error if is_staged() else found
+    if flag is not False:
+        context.running().expect(flag, type(found), str(found))
 
 
 __all__ = [

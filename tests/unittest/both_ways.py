@@ -79,6 +79,9 @@ def described(found):
     )
 
 
+_KEPT = []  # a buffer that an array shares
+
+
 def made(x, how):
     """An array of the kind, whose buffer is its own or shared, plain, a view, a view of a view,
     read-only or on its way to be learnt.
@@ -93,7 +96,7 @@ def made(x, how):
     if how == "readonly":
         a.setflags(write=False)
     if how == "shared":
-        made.keeps = a._value.payload
+        _KEPT[:] = [a._value.payload]
     if how == "variable" and a.dtype.kind == "f":
         a.attach_grad()
     return a

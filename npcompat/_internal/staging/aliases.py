@@ -10,6 +10,7 @@ from typing import Any
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import extra
 from npcompat._internal.dispatch import late_bound
+from npcompat._internal.staging.carried import MaybeBound
 from npcompat._internal.support.errors import user_location
 
 _HOLDERS: ContextVar[tuple[Sequence[Any], ...]] = ContextVar("lists of staging", default=())
@@ -65,38 +66,79 @@ def is_shared(container: Sequence[Any], i: int) -> bool:
 _STANDING = "arrays of a round that stand for shared ones"
 
 
-def stands_for_shared(proxy: Any, readonly: bool | str) -> None:
-    """Note that an array of a round stands for one that has other names, and may be read-only."""
+def stand_for_shared(proxies: Sequence[Any], shared: Sequence[bool]) -> None:
+    """Note which arrays of a round stand for ones that have other names."""
     trace: Any = modes.current().trace
-    trace.notes.setdefault(_STANDING, {})[id(proxy)] = weakref.ref(proxy)
-    if readonly:
-        extra(proxy).readonly = readonly
+    standing = trace.notes.setdefault(_STANDING, {})
+    for proxy, flag in zip(proxies, shared, strict=False):  # blank ones stand for nothing
+        if flag:
+            standing[id(proxy)] = weakref.ref(proxy)
 
 
-def readonly_of(value: Any) -> bool | str:
-    """Return whether an array is read-only, or the reason."""
-    rare = value._extra if type(value) is late_bound.ndarray else None
-    return False if rare is None else rare.readonly
+def readonly_of(value: Any) -> list[bool | str]:
+    """Return for each array in a value whether it is read-only, or the reason."""
+    return [a._extra is not None and a._extra.readonly for a in arrays_in(value)]
+
+
+def arrays_in(value: Any) -> list[Any]:
+    """Return the writeable arrays in a value."""
+    if type(value) is tuple:
+        return [h for item in value for h in arrays_in(item)]
+    if type(value) is MaybeBound:
+        return arrays_in(value.value)
+    return [value] if type(value) is late_bound.ndarray else []
+
+
+def shared_arrays(container: Sequence[Any], i: int) -> list[bool]:
+    """Return for each array in an item True if it, or a tuple that it is in, has other names."""
+    kind = type(container[i])
+    if kind is late_bound.ndarray:
+        return [is_shared(container, i)]
+    if kind is not tuple and kind is not MaybeBound:
+        return []
+    outer = is_shared(container, i)
+    items = list(container[i]) if kind is tuple else [container[i].value]
+    with holding(items):
+        found = [flag for j in range(len(items)) for flag in shared_arrays(items, j)]
+    return [outer or flag for flag in found]
 
 
 def become_read_only(merged: Any, container: Sequence[Any], i: int) -> None:
-    """Make an array that data select from an old and a new one read-only, if the old one is shared.
+    """Make arrays that data select from old and new ones read-only, where the old one is shared.
 
     A write would have to reach the old array only if it was selected.
     """
-    old = container[i]
-    if type(old) is not late_bound.ndarray or type(merged) is not late_bound.ndarray:
+    shared = shared_arrays(container, i)
+    if not any(shared):
         return
-    del old
-    if is_shared(container, i):
-        reason = (
-            f"{user_location()}: this array is written, and data, which are not known while the "
-            "function is being compiled, have decided before whether it is a new array, or one "
-            "that has another name, too, which would see the write; use a copy of it"
-        )
-        extra(merged).readonly = reason
-        trace: Any = modes.current().trace
-        trace.refuse_writes(container[i], reason)
+    reason = (
+        f"{user_location()}: this array is written, and data, which are not known while the "
+        "function is being compiled, have decided before whether it is a new array, or one "
+        "that has another name, too, which would see the write; use a copy of it"
+    )
+    made = arrays_in(merged)
+    of_each = shared if len(made) == len(shared) else [True] * len(made)
+    tie(made, [reason if flag else False for flag in of_each])
+    trace: Any = modes.current().trace
+    for old, flag in zip(arrays_in(container[i]), shared, strict=True):
+        if flag:
+            trace.refuse_writes(old, reason)
 
 
-__all__ = ["become_read_only", "holding", "is_shared", "readonly_of", "stands_for_shared"]
+def tie(arrays: Sequence[Any], reasons: Sequence[bool | str]) -> None:
+    """Make arrays read-only, each for its reason, if it has one."""
+    for array, reason in zip(arrays, reasons, strict=False):
+        if reason:
+            extra(array).readonly = reason
+
+
+__all__ = [
+    "arrays_in",
+    "become_read_only",
+    "holding",
+    "is_shared",
+    "readonly_of",
+    "shared_arrays",
+    "stand_for_shared",
+    "tie",
+]

@@ -186,6 +186,7 @@ def _flatten_array(handle: Handle, name: str) -> tuple[Form, list[Value]]:
     value = handles.read(handle)
     payload = value.payload
     if type(payload) is masked_array.MaskedPayload:
+        masked_array.refuse_nested(payload)
         parts = [payload.values, payload.mask]
         array, mask = [(tuple(p.payload.shape), onp.dtype(p.payload.dtype)) for p in parts]
         return Form("selection", Selection(array, mask, payload.trailing, payload.ordered)), parts

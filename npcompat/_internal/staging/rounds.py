@@ -17,17 +17,20 @@ from npcompat._internal.compile.capture import Captured, capture
 from npcompat._internal.compile.outer_selections import write_back
 from npcompat._internal.compile.staged_runs import refuse, staged
 from npcompat._internal.compile.trace import Trace
-from npcompat._internal.core.handle import Handle, Value, extra
+from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import Op
-from npcompat._internal.dispatch import execution, handles, late_bound, writes
+from npcompat._internal.dispatch import execution, handles, writes
 from npcompat._internal.dispatch.symbolic_number import SymbolicNumber
 from npcompat._internal.staging import context, items
 from npcompat._internal.staging.aliases import (
+    arrays_in,
     become_read_only,
     holding,
     is_shared,
     readonly_of,
-    stands_for_shared,
+    shared_arrays,
+    stand_for_shared,
+    tie,
 )
 from npcompat._internal.staging.carried import (
     ChangedTypeError,
@@ -85,7 +88,9 @@ class StagedLoop:
         self.groups: dict[int, int] = {}  # selections by the same mask; see `groups_of`
         self.parted: set[int] = set()  # selections whose masks differ after a round
         self.written_names: set[int] = set()
-        self.tied: dict[int, str] = {}  # variables that may hold their first array after a round
+        self.tied: dict[
+            int, list[bool | str]
+        ] = {}  # for each array of a variable, why it may be its first one after a round
         self.wide = False
         self.captured: Captured
         self.small: Captured | None = None  # the round with slices read through windows
@@ -172,7 +177,7 @@ class StagedLoop:
     def _captured(self, carried: set[int], values: list[Value]) -> set[int]:
         """Trace one round; return the variables that it binds and that are not in `carried`."""
         self.leaving, self.permuted, self.written_names, self.tied = {}, {}, set(), {}
-        shared = {i for i in self.entering if is_shared(self.init, i)}
+        shared = {i: shared_arrays(self.init, i) for i in self.entering}
         grown: set[int] = set()
         indices = [] if self.rounds is None else [Value(control.index_type())]
 
@@ -188,11 +193,12 @@ class StagedLoop:
             for i, form in self.entering.items():
                 state[i] = masks.together(i, form, remaining, self.names[i])
                 readonly = readonly_of(self.init[i])
-                if form.kind == "array" and (i in shared or readonly):
-                    stands_for_shared(state[i], readonly)
+                tie(arrays_in(state[i]), readonly)
+                flags = [bool(a or b) for a, b in zip(shared[i], readonly, strict=True)]
+                stand_for_shared(arrays_in(state[i]), flags)
             # apart from the arrays, so that no tuple refers to them: aliases are counted
-            entered = [h for i in self.entering for h in _arrays(state[i])]
-            begun = [(i, h._value) for i in self.entering for h in _arrays(state[i])]
+            entered = [h for i in self.entering for h in arrays_in(state[i])]
+            begun = [(i, h._value) for i in self.entering for h in arrays_in(state[i])]
             self.variables.put(list(state))
             in_place = loop_bodies.body(not context.differentiated())
             with staged(), in_place, holding(state, entered):
@@ -206,8 +212,9 @@ class StagedLoop:
                     form, found = self._left(i, now, trace, begun, entered, seen)
                     self.leaving[i] = form
                     left += found
-                    if type(reason := readonly_of(now)) is str:
-                        self.tied[i] = reason
+                    reasons = [r if type(r) is str else False for r in readonly_of(now)]
+                    if any(reasons):
+                        self.tied[i] = reasons
                 elif not same_object(before, now):
                     grown.add(i)
             for (i, start), handle in zip(begun, entered, strict=True):
@@ -273,7 +280,7 @@ class StagedLoop:
         form, values = flatten(now, name)
         if form.kind == "plain":
             refuse(f"{name!r} is {form}, and changes from round to round")
-        for array in _arrays(now):
+        for array in arrays_in(now):
             if id(array) in seen:
                 refuse(f"{name!r} has an array that another variable has, too, after a round")
             seen.add(id(array))
@@ -343,7 +350,7 @@ class StagedLoop:
             found = [*found, *self.captured.reads]
         touched = {id(h) for h in (*found, *context.running().selections.read_by(found))}
         for i in self.entering:
-            if any([id(h) in touched for h in _arrays(self.init[i])]):
+            if any([id(h) in touched for h in arrays_in(self.init[i])]):
                 refuse(
                     f"{self.names[i]!r} is bound anew, and its array is read or written by another "
                     "name, too"
@@ -427,9 +434,11 @@ class StagedLoop:
                     refuse(f"{self.names[i]!r} is another kind of value if no round runs")
                 state[i] = MaybeBound(self.names[i], state[i], ran)
             elif i in self.tied:
-                extra(state[i]).readonly = self.tied[i]
-                context.running().refuse_writes(self.init[i], self.tied[i])
-            elif not self.runs and self.leaving[i].kind == "array":
+                tie(arrays_in(state[i]), self.tied[i])
+                for old, reason in zip(arrays_in(self.init[i]), self.tied[i], strict=False):
+                    if reason:
+                        context.running().refuse_writes(old, str(reason))
+            elif not self.runs:
                 become_read_only(state[i], self.init, i)
         return state
 
@@ -550,15 +559,6 @@ def apart_again(loop: StagedLoop, i: int) -> list[Value]:
 
 def _is_root(value: Any) -> bool:
     return isinstance(value, Handle) and value._view is None
-
-
-def _arrays(value: Any) -> list[Any]:
-    """Return the writeable arrays in a value."""
-    if type(value) is tuple:
-        return [h for item in value for h in _arrays(item)]
-    if type(value) is MaybeBound:
-        return _arrays(value.value)
-    return [value] if type(value) is late_bound.ndarray else []
 
 
 def _order(permutation: dict[int, int]) -> int:

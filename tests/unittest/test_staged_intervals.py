@@ -2,6 +2,7 @@
 
 import numpy as onp
 import pytest
+from loops import compare_gradients, compare_with_numpy
 
 from npcompat import autograd, np, npx
 
@@ -108,40 +109,15 @@ def _arrays(lengths, dtype):
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
 @pytest.mark.parametrize("lengths", [(30, 30), (30, 25), (200, 150)])
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_values_are_those_of_numpy(program, lengths, dtype):
-    theirs = _arrays(lengths, dtype)
-    ours = [np.array(x) for x in theirs]
-    with_numpy = type(program)(program.__code__, {**program.__globals__, "np": onp})
-    with_numpy(*theirs)
-    npx.jit(program)(*ours)
+def test_values_are_those_of_numpy_by_one_loop(program, lengths, dtype):
     close = {"rtol": 1e-4, "atol": 1e-3} if dtype == "float32" else {"rtol": 1e-12}
-    for one, other in zip(ours, theirs, strict=True):
-        onp.testing.assert_allclose(one.asnumpy(), other, **close)
-
-
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_the_loop_stays_one(program):
-    with npx.compile_log() as log:
-        npx.jit(program)(*[np.array(x) for x in _arrays((30, 25), "float64")])
-    lines = [line for entry in log for line in entry.loops]
+    lines = compare_with_numpy(program, _arrays(lengths, dtype), **close)
     assert lines and all("one loop" in line for line in lines), lines
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_gradients_are_those_of_eager_calls(program):
-    def gradients(function):
-        inputs = [np.array(x) for x in _arrays((30, 25), "float64")]
-        for x in inputs:
-            x.attach_grad()
-        with autograd.record():
-            a, b = [x * 1 for x in inputs]
-            function(a, b)
-            loss = (np.sin(a) * np.arange(30)).sum() + (np.cos(b) * np.arange(25)).sum()
-        loss.backward()
-        return [x.grad.asnumpy() for x in inputs]
-
-    for one, other in zip(gradients(npx.jit(program)), gradients(program), strict=True):
-        onp.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-9)
+    compare_gradients(program, _arrays((30, 25), "float64"))
 
 
 def lengths_that_differ(a, b):

@@ -2,8 +2,9 @@
 
 import numpy as onp
 import pytest
+from loops import compare_gradients, compare_with_numpy
 
-from npcompat import autograd, np, npx
+from npcompat import np, npx
 
 pytestmark = pytest.mark.usefixtures("numpy_mode")
 
@@ -176,34 +177,14 @@ def _arrays(dtype="float64"):
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_values_are_those_of_numpy_by_one_loop(program, dtype):
-    theirs = _arrays(dtype)
-    ours = [np.array(x) for x in theirs]
-    with_numpy = type(program)(program.__code__, {**program.__globals__, "np": onp})
-    with_numpy(*theirs)
-    with npx.compile_log() as log:
-        npx.jit(program)(*ours)
-    lines = [line for entry in log for line in entry.loops]
-    assert lines and all("one loop" in line for line in lines), lines
     close = {"rtol": 1e-4, "atol": 1e-4} if dtype == "float32" else {"rtol": 1e-9, "atol": 1e-11}
-    for one, other in zip(ours, theirs, strict=True):
-        onp.testing.assert_allclose(one.asnumpy(), other, **close)
+    lines = compare_with_numpy(program, _arrays(dtype), **close)
+    assert lines and all("one loop" in line for line in lines), lines
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_gradients_are_those_of_eager_calls(program):
-    def gradients(function):
-        inputs = [np.array(x) for x in _arrays()]
-        for x in inputs:
-            x.attach_grad()
-        with autograd.record():
-            m, v = [x * 1 for x in inputs]
-            function(m, v)
-            loss = (np.sin(m) * np.arange(144).reshape(12, 12)).sum() + (v * np.arange(12)).sum()
-        loss.backward()
-        return [x.grad.asnumpy() for x in inputs]
-
-    for one, other in zip(gradients(npx.jit(program)), gradients(program), strict=True):
-        onp.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-9)
+    compare_gradients(program, _arrays())
 
 
 def an_element_of_nothing(m, v):

@@ -39,7 +39,7 @@ def moved(values: Value, axis: int, interval: Interval, to: Interval, size: int)
     """Return an array with an axis of this size, in which the elements of an interval stand where
     another one is; the axis has elements.
     """
-    first = numbers.total(interval.start, numbers.opposite(to.start))
+    first = numbers.distance(to.start, interval.start)
     return _taken(values, axis, numbers.places(first, 1, size))
 
 

@@ -9,7 +9,7 @@ from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jaxpr import row_independence as rows
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Value
-from npcompat._internal.core.index_spec import FULL, INTEGER, SLICE
+from npcompat._internal.core.index_spec import FULL, SLICE
 from npcompat._internal.core.op import REGISTRY, Attrs, Op, normalized_axes
 from npcompat._internal.dispatch import intervals
 from npcompat._internal.dispatch.execution import run
@@ -62,12 +62,13 @@ def apply(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
     return _row_by_row(op, values, attrs, chosen[0])
 
 
-_INDEXED = frozenset(("_npi_index_get", "_npi_index_put"))
+_INDEXED = {"_npi_index_get": 1, "_npi_index_put": 2}
+"""Operators that read or write by a basic key, and the number of operands before its starts."""
 
 
 def _indexed(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
     """Read or write an element of an interval, or reverse it; None for keys that take it whole."""
-    found, first = values[0].payload, len(values) - len(_starts(attrs[0]))
+    found, first = values[0].payload, _INDEXED[op.name]
     if type(found) is not MaskedPayload:
         return None
     (spec,) = attrs
@@ -94,10 +95,6 @@ def _indexed(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
     trace.expect(missing, IndexError, f"{user_location()}: {message}")
     result = run(op, [found.values, *values[1:at], Value(place), *values[at + 1 :]], attrs)
     return result if op.name == "_npi_index_get" else found.alike(result)
-
-
-def _starts(spec: Any) -> list[Any]:
-    return [item for item in spec if item[0] in (INTEGER, SLICE)]
 
 
 def _not_this(op: Op, a: MaskedPayload) -> TracedValueError:

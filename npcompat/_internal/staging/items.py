@@ -147,7 +147,7 @@ def _interval(start: _Bound, stop: _Bound, moved: bool) -> Interval:
         length = affine_form(stop.number - start.number)
     if not moved:
         return Interval(start.payload, stop.payload, length)
-    return Interval(0, numbers.total(stop.payload, numbers.opposite(start.payload)), length)
+    return Interval(0, numbers.distance(start.payload, stop.payload), length)
 
 
 def _forwards(key: slice, size: int) -> tuple[slice, bool]:

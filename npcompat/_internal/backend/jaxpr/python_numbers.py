@@ -174,10 +174,10 @@ def total(*numbers: Any) -> Any:
         return functools.reduce(jnp.add, [jnp.asarray(n, onp.int64) for n in numbers])
 
 
-def opposite(number: Any) -> Any:
-    """Return a position with the other sign."""
+def distance(start: Any, stop: Any) -> Any:
+    """Return the difference of two positions."""
     with jax.enable_x64(True):
-        return -jnp.asarray(number, onp.int64)
+        return jnp.asarray(stop, onp.int64) - start
 
 
 def places(first: Any, step: int, size: int) -> Any:
@@ -205,12 +205,12 @@ __all__ = [
     "both",
     "bound",
     "computed",
+    "distance",
     "either",
     "element",
     "is_zero",
     "looked_up",
     "negation",
-    "opposite",
     "outer_mask",
     "outside",
     "overflowed",

@@ -7,6 +7,7 @@
   operators on its columns, which XLA fuses with their neighbours. A reduction is a library call,
   which is slow for each row.
 - Some convolutions become products of matrices (`cpu_convolution`).
+- Some products of matrices take another form (`cpu_product`).
 - On several devices, a barrier stands between an array and a scatter into it, since XLA's
   partitioner writes a concatenation at wrong places otherwise, once on each device; and large parts
   are written by a selection, for which it gathers nothing (`by_devices`).
@@ -27,6 +28,7 @@ from jax import lax
 from npcompat._internal.backend.jaxpr import by_devices
 from npcompat._internal.backend.jaxpr.compat import ClosedJaxpr, Jaxpr, JaxprEqn, Var, jaxpr_as_fun
 from npcompat._internal.backend.jaxpr.cpu_convolution import as_product, product
+from npcompat._internal.backend.jaxpr.cpu_product import faster
 from npcompat._internal.backend.jaxpr.loop_bodies import is_put
 from npcompat._internal.backend.jaxpr.overlapping_writes import Separator
 from npcompat._internal.backend.jaxpr.primitives import CALLS, ELEMENTWISE, called
@@ -115,6 +117,8 @@ class _Rewriter:
                     equation = columns.replace(invars=equation.invars, outvars=equation.outvars)
             elif name == "conv_general_dilated":
                 equation = _product(equation)
+            elif name == "dot_general":
+                equation = _product_of_matrices(equation, made)
             elif name in _WITHIN:
                 params = {key: self._within(value) for key, value in equation.params.items()}
                 equation = (
@@ -189,6 +193,18 @@ def _product(equation: JaxprEqn) -> JaxprEqn:
         return equation
     found: JaxprEqn = _call(partial(product, way, equation.params), x, weight).replace(
         invars=equation.invars, outvars=equation.outvars
+    )
+    return found
+
+
+def _product_of_matrices(equation: JaxprEqn, made: Mapping[Var, JaxprEqn]) -> JaxprEqn:
+    """Return a product of matrices in another form if that is faster, else unchanged."""
+    way = faster(equation, made)
+    if way is None:
+        return equation
+    function, operands = way
+    found: JaxprEqn = _call(function, *[a.aval for a in operands]).replace(
+        invars=operands, outvars=equation.outvars
     )
     return found
 

@@ -68,6 +68,17 @@ def current() -> Mode:
     return _MODE.get(_process_default[0])
 
 
+def differentiated() -> bool:
+    """Return True if what is computed now is recorded, or may be: by a trace, or around one."""
+    mode = current()
+    trace = mode.trace
+    while trace is not None:
+        if trace.recorded_outside:
+            return True
+        trace = trace.outer
+    return mode.recording
+
+
 def _replaced(mode: Mode, changes: dict[str, Any]) -> Mode:
     of = changes.get
     recording, alone = of("recording", mode.recording), of("trace", mode.trace) is None

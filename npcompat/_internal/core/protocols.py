@@ -45,6 +45,7 @@ class TraceLike(Protocol):
     """Trace of a function in progress: reads, writes and operators are reported to it."""
 
     outer: Any
+    recorded_outside: bool
     born: dict[int, Any]
     before: "dict[int, tuple[Handle, Value]]"
     numbers: dict[int, Any]

@@ -12,9 +12,9 @@ the mask beside it:
 - what `a[i:, j:]` selects is a selection along the first axis, whose values are one along the
   second: operators run on the values, and so come to the inner one.
 
-Everything else needs the length, and is refused. Unselected positions are filled with the first
-selected element: they then produce no NaN, error or gradient that a selected position does not
-produce anyway.
+Everything else needs the length, and is refused. What is differentiated, or goes row by row, has the
+first selected element at unselected positions, which then produce no NaN, error or gradient that a
+selected position does not produce anyway.
 """
 
 from collections.abc import Callable, Sequence
@@ -90,19 +90,22 @@ class MaskedPayload(language.Unknown):
 
     The axes of the mask begin at `axis`, and `trailing` axes follow them. `place` is the user's
     line. `ordered` is True if the mask selects a prefix, as with `npx.jit(bucket=)`, so that no
-    element moves. `interval` is what the mask of a slice selects, if that is known. The values
-    may be a selection along an axis behind the mask's.
+    element moves. `interval` is what the mask of a slice selects, if that is known. The values may be
+    a selection along an axis behind the mask's. Unselected positions may hold anything, unless the
+    values are `filled`; `source` are the values as they were before.
     """
 
     __slots__ = (
         "axis",
         "dtype",
+        "filled",
         "interval",
         "mask",
         "ordered",
         "place",
         "rank",
         "shape",
+        "source",
         "trailing",
         "values",
     )
@@ -114,8 +117,11 @@ class MaskedPayload(language.Unknown):
         trailing: int,
         ordered: bool = False,
         interval: Interval | None = None,
+        source: Value | None = None,
     ) -> None:
         self.interval = interval
+        self.filled = source is not None or modes.differentiated()
+        self.source = values if source is None else source
         whole = values.payload.shape
         self.values, self.mask, self.trailing, self.place, self.ordered = (
             values,
@@ -233,7 +239,20 @@ def select(a: Value, mask: Value, axis: int, ordered: bool = False) -> Value:
         return _again(a, mask, axis)
     trailing = len(a.payload.shape) - axis - len(mask.payload.shape)
     mask = _known(mask)
-    return adopted(MaskedPayload(spread(a, mask, axis), mask, trailing, ordered))
+    selected = adopted(MaskedPayload(a, mask, trailing, ordered))
+    selected.payload.filled = False
+    return filled(selected) if modes.differentiated() else selected
+
+
+def filled(value: Value) -> Value:
+    """Return a selection with the first selected element at all unselected positions."""
+    a = value.payload
+    if type(a) is not MaskedPayload or a.filled or type(a.values.payload) is MaskedPayload:
+        return value
+    values = spread(a.values, a.mask, a.axis)
+    found = MaskedPayload(values, a.mask, a.trailing, a.ordered, a.interval, a.values)
+    found.place = a.place
+    return adopted(found)
 
 
 def spread(a: Value, mask: Value, axis: int) -> Value:
@@ -273,7 +292,8 @@ def _again(a: Value, mask: Value, axis: int) -> Value:
             any([type(s) is MaskedPayload and s.ordered for s in (outer, inner)]),
         )
     both = _known(run(REGISTRY["_npi_logical_and"], [outer.mask, inner.values]))
-    return adopted(MaskedPayload(run(_spread, [outer.values, both], (axis,)), both, outer.trailing))
+    values = run(_spread, [outer.values, both], (axis,))
+    return adopted(MaskedPayload(values, both, outer.trailing, source=outer.source))
 
 
 _BESIDE = "the length of {}, beside arrays of another length, is asked for"
@@ -426,7 +446,7 @@ def lengths(attrs: Any) -> list[Length]:
 def zeroed(a: MaskedPayload) -> Value:
     """Return the full array with zeros at unselected positions."""
     zero = onp.zeros((), a.dtype)
-    zeroed: Value = run(REGISTRY["_npi_where"], [column(a.mask, a.trailing), a.values, Value(zero)])
+    zeroed: Value = run(REGISTRY["_npi_where"], [column(a.mask, a.trailing), a.source, Value(zero)])
     return zeroed
 
 
@@ -456,6 +476,7 @@ __all__ = [
     "MaskedPayload",
     "Window",
     "beside",
+    "filled",
     "fits",
     "head",
     "in_full",

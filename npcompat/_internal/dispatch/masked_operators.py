@@ -18,6 +18,7 @@ from npcompat._internal.dispatch.masked_array import (
     MaskedPayload,
     beside,
     column,
+    filled,
     is_apart,
     lengths,
     refused,
@@ -32,6 +33,8 @@ from npcompat._internal.support.errors import TracedValueError, user_location
 
 def apply(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
     """Run an operator of which at least one operand is a `MaskedPayload`."""
+    if modes.differentiated() or op.pattern not in _WITH_MASK:
+        values = list(map(filled, values))
     chosen = [v.payload for v in values if type(v.payload) is MaskedPayload]
     if op.name in _INDEXED and (found := _indexed(op, values, attrs)) is not None:
         return found
@@ -62,6 +65,10 @@ def apply(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
     return _row_by_row(op, values, attrs, chosen[0])
 
 
+_WITH_MASK = ("elementwise", "broadcast", "reduction")
+"""Patterns of operators for which it does not matter what unselected elements are, but for
+derivatives.
+"""
 _INDEXED = {"_npi_index_get": 1, "_npi_index_put": 2}
 """Operators that read or write by a basic key, and the number of operands before its starts."""
 
@@ -141,6 +148,12 @@ def _element_by_element(op: Op, values: Sequence[Value], attrs: Attrs, like: Mas
     return found[0] if op.outputs == 1 else found
 
 
+_SKIPPING = frozenset(("_npi_sum", "_npi_prod", "_npi_max", "_npi_min", "_npi_mean"))
+"""Reductions of which neither a value nor a derivative depends on elements that `where` leaves out,
+whatever they are.
+"""
+
+
 def _reduced(op: Op, values: Sequence[Value], options: dict[str, Any], a: MaskedPayload) -> Any:
     axes = normalized_axes(options["axis"], a.ndim)
     if a.rank == 1 and a.axis not in axes:
@@ -152,6 +165,8 @@ def _reduced(op: Op, values: Sequence[Value], options: dict[str, Any], a: Masked
         result = run(op, operands, tuple(options.values()))
         behind = a.trailing if keepdims else a.trailing - sum([axis > a.axis for axis in axes])
         return a.alike(result, behind)
+    if op.name in _SKIPPING:
+        operands[0] = a.source
     mask = column(a.mask, a.trailing)
     if op.identity is not None and options["initial"] is None:
         _expect_some(a.mask, str(explained(op, [onp.zeros(0)], op.bind(), ValueError(op.name))))

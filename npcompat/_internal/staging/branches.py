@@ -12,6 +12,7 @@ from npcompat._internal.compile.capture import Captured, capture
 from npcompat._internal.compile.outer_selections import write_back
 from npcompat._internal.compile.staged_runs import is_staged, refuse, staged
 from npcompat._internal.compile.trace import Trace
+from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import Op
 from npcompat._internal.dispatch import execution, handles, late_bound
@@ -331,7 +332,7 @@ class _Branch:
         total = len(left) + len(written) + bool(errors)
         if not total:
             return iter(())
-        selects = not context.differentiated()
+        selects = not modes.differentiated()
 
         def compute(xp: Any, flag: Any, *arrays: Any) -> Any:
             out = predicated_arms.run(

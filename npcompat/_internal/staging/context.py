@@ -26,17 +26,6 @@ def outermost() -> Any:
     return trace
 
 
-def differentiated() -> bool:
-    """Return True if the program, or a trace in it, may be differentiated."""
-    mode = modes.current()
-    trace: Any = mode.trace
-    while trace is not None:
-        if trace.recorded_outside:
-            return True
-        trace = trace.outer
-    return mode.recording
-
-
 def converts() -> bool:
     """Return True if the loops of the traced function are staged."""
     return not outermost().notes.get("loops of python", False)
@@ -68,7 +57,6 @@ __all__ = [
     "Variables",
     "converts",
     "current",
-    "differentiated",
     "outermost",
     "report",
     "reports",

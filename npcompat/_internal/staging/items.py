@@ -11,6 +11,7 @@ import numpy as onp
 from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
 from npcompat._internal.compile.staged_runs import is_staged, refuse
+from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value, check_writeable, extra, root_of
 from npcompat._internal.core.index_spec import FULL, INTEGER, SLICE
 from npcompat._internal.core.op import REGISTRY
@@ -338,7 +339,7 @@ def _window_value(array: Handle, part: _Part) -> Value:
         if start is not None:
             seen = numbers.through_window(value.payload, start, WINDOW, axis)
             value = context.running().adopt(Value(seen))
-        if context.differentiated():  # derivatives at unselected positions must be finite, too
+        if modes.differentiated():  # derivatives at unselected positions must be finite, too
             value = masked_array.spread(value, mask, axis)
     return _selected(value, part)
 

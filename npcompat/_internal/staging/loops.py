@@ -10,6 +10,7 @@ from typing import Any
 
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
 from npcompat._internal.compile.staged_runs import is_staged, staged
+from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch.symbolic_number import SymbolicNumber
 from npcompat._internal.staging import context
@@ -235,7 +236,7 @@ def while_loop(
         if (
             rounds & (rounds - 1) == 0
             and site.may_stage()
-            and not context.differentiated()
+            and not modes.differentiated()
             and _stages_known(test, site)
         ):
             return

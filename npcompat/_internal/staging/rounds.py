@@ -17,6 +17,7 @@ from npcompat._internal.compile.capture import Captured, capture
 from npcompat._internal.compile.outer_selections import write_back
 from npcompat._internal.compile.staged_runs import refuse, staged
 from npcompat._internal.compile.trace import Trace
+from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import Op
 from npcompat._internal.dispatch import execution, handles, writes
@@ -110,7 +111,7 @@ class StagedLoop:
         """Trace the body, and add the loop to the program."""
         with holding(self.init):
             self._trace()
-            if self.wide and not context.differentiated():
+            if self.wide and not modes.differentiated():
                 self._trace_windows()
             self._check_aliases()
             self._check_derivative()
@@ -200,7 +201,7 @@ class StagedLoop:
             entered = [h for i in self.entering for h in arrays_in(state[i])]
             begun = [(i, h._value) for i in self.entering for h in arrays_in(state[i])]
             self.variables.put(list(state))
-            in_place = loop_bodies.body(not context.differentiated())
+            in_place = loop_bodies.body(not modes.differentiated())
             with staged(), in_place, holding(state, entered):
                 self.site.body(*([] if self.rounds is None else [item]))
                 again = True if self.going is None else truth(self.going())
@@ -357,7 +358,7 @@ class StagedLoop:
                 )
 
     def _check_derivative(self) -> None:
-        if not context.differentiated():
+        if not modes.differentiated():
             return
         if self.rounds is None:
             refuse(
@@ -465,7 +466,7 @@ class StagedLoop:
         written_ids = [id(h) for h in found.written]
         fixed_ids = [id(h) for h in fixed]
         errors = len(found.errors)
-        differentiated, active = context.differentiated(), self.active
+        differentiated, active = modes.differentiated(), self.active
         stops = bool(errors) and not differentiated and self._may_run_forever()
         count: Any = None if rounds is None else rounds.total
 

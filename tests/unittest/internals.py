@@ -18,6 +18,7 @@ from npcompat._internal.backend.jax.kernels import array_functions as jax_array_
 from npcompat._internal.backend.jax.random import threefry
 from npcompat._internal.backend.jaxpr import (
     compat,
+    cpu_product,
     cpu_rewrites,
     ragged_rounds,
     roll_loops,
@@ -62,7 +63,7 @@ from npcompat._internal.core.tensor_type import TensorType, substituted
 
 # dispatch
 from npcompat._internal.dispatch import apply as apply_module
-from npcompat._internal.dispatch import handles, writes
+from npcompat._internal.dispatch import execution, handles, ownership, writes
 from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat._internal.dispatch.placement import MOST_KNOWN
 from npcompat._internal.dispatch.type_inference import infer

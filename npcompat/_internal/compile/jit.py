@@ -16,6 +16,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend.jax import language
+from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.compile import loop_policy, recompilation
 from npcompat._internal.compile.call_arguments import Call, Static
 from npcompat._internal.compile.program import NO_CACHED_RUN, Program, is_plain
@@ -25,7 +26,7 @@ from npcompat._internal.core.handle import Value
 from npcompat._internal.core.tensor_type import TensorType
 from npcompat._internal.dispatch import handles as _handles
 from npcompat._internal.dispatch import late_bound
-from npcompat._internal.dispatch.backends import ON_DEVICES
+from npcompat._internal.dispatch.backends import ON_DEVICES, engine_of
 from npcompat._internal.dispatch.placement import transfer_to_xla
 from npcompat._internal.native import fast_path
 from npcompat._internal.support import gc_pause
@@ -146,7 +147,7 @@ class Compiled:
         if program is not None and program.fits(mode.recording):
             plain = not (kwargs or mode.recording or call.kept or program.captured.changed)
             if plain and not program.only_checks and _are_plain(args):
-                types = [_to_xla(a._value.payload, mode, self.name).aval for a in args]
+                types = [_aval(a._value.payload, mode, self.name) for a in args]
                 self._note(program, tuple(types))
             try:
                 return program.replay(call)
@@ -358,8 +359,13 @@ def _stand_in(kind: TensorType) -> Any:
     return _handles.wrap(Value(onp.empty(kind.shape, kind.dtype)))
 
 
-def _to_xla(payload: Any, mode: modes.Mode, name: str) -> Any:
-    return payload if type(payload) in ON_DEVICES else transfer_to_xla(payload, mode, name)
+def _aval(payload: Any, mode: modes.Mode, name: str) -> Any:
+    """Return the aval that an operand has, or would have on XLA or the mode's plug-in."""
+    if type(payload) in ON_DEVICES:
+        return payload.aval
+    if engine_of(mode) is None:
+        return xla.aval(payload)
+    return transfer_to_xla(payload, mode, name).aval
 
 
 def _are_plain(args: tuple[Any, ...]) -> bool:

@@ -231,16 +231,15 @@ class Program:
             or mode.numpy_dtypes != self.numpy_dtypes
         ):
             return NO_CACHED_RUN
-        inputs = []
-        for a, known in zip(args, types, strict=False):
-            if not is_plain(a):
+        if not all(map(is_plain, args)):
+            return NO_CACHED_RUN
+        inputs = [a._value.payload for a in args]
+        execution.lend(self.op, inputs, self.donated)
+        for i, known in enumerate(types):
+            if type(inputs[i]) not in backends.ON_DEVICES:
+                inputs[i] = transfer_to_xla(inputs[i], mode, self.op.name)
+            if inputs[i].aval is not known:
                 return NO_CACHED_RUN
-            payload = a._value.payload
-            if type(payload) not in backends.ON_DEVICES:
-                payload = transfer_to_xla(payload, mode, self.op.name)
-            if payload.aval is not known:
-                return NO_CACHED_RUN
-            inputs.append(payload)
         if not self.pure:
             operands = None if self.state is None else _retained(self.state, inputs)
             if operands is None:

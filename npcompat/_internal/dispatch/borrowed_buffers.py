@@ -45,14 +45,13 @@ def borrow_buffer(root: Handle, escaped: bool = True) -> BorrowedValue | None:
         True if the borrower may still write the buffer after its release.
     """
     with writes.lock_of_writes():
-        value = root._value
-        if type(value) is not BorrowedValue:
+        if type(root._value) is not BorrowedValue:  # a name for it would count as another holder
             buffer = writes.buffer(root)
             if buffer is None:
                 return None
-            value = BorrowedValue(buffer, root._value.node)
             extra(root)
-            root._value = value
+            root._value = BorrowedValue(buffer, root._value.node)
+        value = root._value
         value.users += 1
         value.escaped |= escaped
         return value

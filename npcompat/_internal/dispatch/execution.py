@@ -18,15 +18,18 @@ from npcompat._internal.core.engine_array import EngineArray
 from npcompat._internal.core.handle import Value
 from npcompat._internal.core.op import Attrs, Op
 from npcompat._internal.core.program_cache import DONATING, FORWARD
-from npcompat._internal.dispatch import late_bound
+from npcompat._internal.dispatch import late_bound, ownership
 from npcompat._internal.dispatch.backends import XLA_ARRAY
 from npcompat._internal.dispatch.calls import call, programs_on_xla
 from npcompat._internal.dispatch.creation import _create, made_of_numbers
-from npcompat._internal.dispatch.placement import SCALARS, host_payload, place
+from npcompat._internal.dispatch.placement import SCALARS, host_payload, on_host, place
+from npcompat._internal.native import fast_path
 
 _ALL_XLA = {XLA_ARRAY}
 _ALL_HOST = {onp.ndarray}
 _ALL_ENGINE = {EngineArray}
+LENDS = fast_path.align_memory()
+"""True if compiled functions read large host arrays in place; else they copy them."""
 
 
 def run(op: Op, values: Sequence[Value], attrs: Attrs = (), donate: Collection[int] = ()) -> Any:
@@ -100,8 +103,23 @@ def execute(op: Op, payloads: list[Any], donate: Collection[int]) -> Sequence[An
     if not payloads:
         out = _create(op, (), mode)
         return [out.payload] if op.outputs == 1 else [v.payload for v in out]
+    lend(op, payloads, donate)
     out = call(op, payloads, (), donate, _backend_of(op, payloads, (), mode), mode)
     return (out,) if op.outputs == 1 else out
+
+
+def lend(op: Op, payloads: list[Any], donate: Collection[int]) -> None:
+    """Lend the large host arrays among the payloads of a program to XLA, in place."""
+    mode = modes.current()
+    if (
+        LENDS
+        and onp.ndarray in map(type, payloads)
+        and op.prefers_xla
+        and mode.backend == "auto"
+        and mode.trace is None
+        and on_host(mode)
+    ):
+        ownership.lend(payloads, donate, mode.device)
 
 
 def compile_ahead(op: Op, payloads: list[Any], donate: Collection[int]) -> None:

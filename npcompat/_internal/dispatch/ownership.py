@@ -1,13 +1,14 @@
 """Ownership of values and payloads, by CPython's reference counts."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from itertools import compress
 from typing import Any
 
 import numpy as onp
 
+from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.retained_outputs import RetainedValue, materialize
@@ -39,6 +40,22 @@ def release(values: list[Any], payloads: list[Any], given: Sequence[bool]) -> No
                     backends.copied,
                 ),
             )
+
+
+def lend(payloads: list[Any], donated: Collection[int], device: Any = None) -> None:
+    """Lend the large host arrays among payloads to XLA, in place, for a program that reads them.
+
+    Each is held by its value and by this list. While XLA has it on loan, it has one more reference,
+    so that whoever writes the array makes a copy first. What another value or the tape holds, too,
+    is left to be copied.
+    """
+    for i in range(len(payloads)):
+        if type(payloads[i]) is not onp.ndarray or i in donated or not xla.can_lend(payloads[i]):
+            continue
+        if sys.getrefcount(payloads[i]) != _LENDABLE:
+            xla.collect_garbage()  # a loan that has ended
+        if sys.getrefcount(payloads[i]) == _LENDABLE:
+            payloads[i] = xla.lend(payloads[i], device)
 
 
 def _copied(why: str, payload: Any, copy: Callable[[Any], Any]) -> Any:
@@ -77,12 +94,15 @@ def _unshared(root: Handle) -> bool:
     Records may: elements of a record array are views of its buffer, as in NumPy.
     """
     counts = _references(root)
+    if counts != _UNSHARED and xla.can_lend(root._value.payload):
+        xla.collect_garbage()  # the loan of `lend` may have ended
+        counts = _references(root)
     return counts == _UNSHARED or (
         counts[0] == _UNSHARED[0] and root._value.payload.dtype.names is not None
     )
 
 
-def _calibrate() -> tuple[tuple[int, int], set[int]]:
+def _calibrate() -> tuple[tuple[int, int], set[int], int]:
     handle = Handle()
     handle._value = Value(onp.empty(0))
     values, payloads = [handle._value], [handle._value.payload]
@@ -90,8 +110,10 @@ def _calibrate() -> tuple[tuple[int, int], set[int]]:
         *map(sys.getrefcount, compress(values, (True,))),
         *map(sys.getrefcount, compress(payloads, (True,))),
     }
-    del values, payloads
-    return _references(handle), released
+    del values
+    lendable = sys.getrefcount(payloads[0])
+    del payloads
+    return _references(handle), released, lendable
 
 
-_UNSHARED, _RELEASED = _calibrate()
+_UNSHARED, _RELEASED, _LENDABLE = _calibrate()

@@ -43,6 +43,7 @@
 #include "guards.h"
 #include "shared_memory.h"
 #include "attribute_type.h"
+#include "aligned_memory.h"
 
 /* --- the module ---------------------------------------------------------------------------- */
 
@@ -227,6 +228,7 @@ static PyMethodDef functions[] = {
     {"apply_cached", (PyCFunction)(void (*)(void))apply_cached, METH_FASTCALL, "Apply an operator, and cache the call."},
     {"apply_cached_on_host", (PyCFunction)(void (*)(void))apply_cached_on_host, METH_FASTCALL, "Apply an operator, and cache the call for operands on the host."},
     {"export", export_memory, METH_O, "Return the memory of an array as a NumPy array."},
+    {"align_memory", align_memory, METH_NOARGS, "Let NumPy take aligned memory for large arrays."},
     {"written_elsewhere", written_elsewhere, METH_O, "Return True if another thread writes a buffer now."},
     {"dont_cache", dont_cache, METH_NOARGS, "Exclude the running call from its cache."},
     {"rerun", (PyCFunction)(void (*)(void))rerun, METH_FASTCALL, "Run a traced program on arguments like those of an earlier call."},

@@ -51,6 +51,9 @@ class Buffered:
 def export(array: Any) -> Any:
     """Return the memory of an array as a NumPy array."""
 
+def align_memory() -> bool:
+    """Let NumPy take aligned memory for large arrays; False if its handler was replaced."""
+
 def dont_cache() -> None:
     """Keep the current call out of the cache."""
 

@@ -226,6 +226,14 @@ guards_hold: Callable[[tuple[Any, ...]], bool] = (
 profiled: Callable[..., Any] = _profiled if native is None else native.profiled
 
 
+def align_memory() -> bool:
+    """Let NumPy align the memory of large arrays, so that XLA can read it in place.
+
+    Return False if that is not possible here, or is switched off.
+    """
+    return _calls is not None and _calls.align_memory()
+
+
 def dont_cache() -> None:
     """Exclude the running call of a caching function from its cache, so it warns each time."""
     if _calls is not None:
@@ -275,6 +283,7 @@ __all__ = [
     "KINDS",
     "Buffered",
     "Function",
+    "align_memory",
     "answer_attributes",
     "apply",
     "apply_cached",

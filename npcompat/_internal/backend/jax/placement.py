@@ -17,7 +17,7 @@ from npcompat._internal.backend.jaxpr.compat import (
     batched_device_put,
 )
 from npcompat._internal.core import modes
-from npcompat._internal.core.dtypes import check_dtype
+from npcompat._internal.core.dtypes import check_dtype, on_devices
 
 _current_mode, _default_mode = modes._MODE.get, modes._process_default
 _LARGE, _ALIGNED = 2**19, 64
@@ -51,15 +51,38 @@ def asarray(array: Any, device: Any = None) -> Any:
         onp.logical_and(array, True, out=buffer)
     elif is_large:
         onp.copyto(buffer, array)
-    return _transferred(
-        buffer, _aval(array.shape, array.dtype), device, ZERO_COPY if is_large else COPY_DURING_CALL
-    )
+    return _transferred(buffer, aval(array), device, ZERO_COPY if is_large else COPY_DURING_CALL)
 
 
 ZERO_COPY, COPY_DURING_CALL = (
     (False, HostBufferSemantics.ZERO_COPY),
     (True, HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL),
 )
+
+
+def can_lend(array: onp.ndarray[Any, Any]) -> bool:
+    """Return True if XLA's CPU can read a host array in place, and a copy would cost more.
+
+    The array owns its memory, so no other array of NumPy writes it. `native/aligned_memory.h` aligns
+    large arrays.
+    """
+    return (
+        array.nbytes >= _LARGE
+        and on_devices(array.dtype)
+        and array.base is None
+        and array.flags.owndata
+        and array.flags.c_contiguous
+        and array.dtype != onp.bool_
+        and not array.__array_interface__["data"][0] % _ALIGNED
+    )
+
+
+def lend(array: onp.ndarray[Any, Any], device: Any = None) -> Any:
+    """Lend a host array to XLA, which reads it in place and holds a reference until it is done.
+
+    XLA copies the memory if it is to overwrite it. The owner must not write it meanwhile.
+    """
+    return _transferred(array, aval(array), device, ZERO_COPY)
 
 
 def _transferred(
@@ -73,6 +96,11 @@ def _transferred(
     return batched_device_put(
         aval, _sharding(target), [array], [target], target != here, *way, True
     )
+
+
+def aval(array: onp.ndarray[Any, Any]) -> ShapedArray:
+    """Return the aval of a host array on XLA: the same object for all of its shape and dtype."""
+    return _aval(array.shape, array.dtype)
 
 
 @lru_cache(maxsize=4096)

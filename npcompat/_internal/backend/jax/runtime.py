@@ -11,11 +11,14 @@ from npcompat._internal.backend.jax.namespace import Array, is_payload, name
 from npcompat._internal.backend.jax.placement import (
     all_devices,
     asarray,
+    aval,
+    can_lend,
     config,
     default_device,
     device_of,
     devices,
     first_cpu,
+    lend,
     moved,
     platform_of,
     scalar,
@@ -27,11 +30,15 @@ from npcompat._internal.backend.jax.programs import (
     compile_ahead,
     forward,
 )
+from npcompat._internal.backend.jaxpr.compat import collect_garbage
 
 __all__ = [
     "Array",
     "all_devices",
     "asarray",
+    "aval",
+    "can_lend",
+    "collect_garbage",
     "compile_ahead",
     "config",
     "copied",
@@ -43,6 +50,7 @@ __all__ = [
     "forward_and_pullback",
     "from_dlpack",
     "is_payload",
+    "lend",
     "moved",
     "name",
     "platform_of",

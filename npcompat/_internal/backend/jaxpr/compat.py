@@ -61,6 +61,10 @@ batched_device_put: Any = private("jaxlib.xla_client", "batched_device_put")
 """Transfer a host buffer to devices. `jax.device_put` takes ten times as long, and may alias the
 buffer.
 """
+collect_garbage: Any = private("jaxlib._jax", "collect_garbage")
+"""Give up the host arrays that programs have read in place. XLA's threads don't hold the GIL, so
+they leave that to the next call of JAX.
+"""
 
 
 modules_of_programs: tuple[Any, ...] = (
@@ -119,6 +123,7 @@ __all__ = [
     "WrappedFun",
     "Zero",
     "batched_device_put",
+    "collect_garbage",
     "convert_constvars_jaxpr",
     "convert_element_type",
     "drop_modules_of_programs",

@@ -12,9 +12,9 @@ the mask beside it:
 - what `a[i:, j:]` selects is a selection along the first axis, whose values are one along the
   second: operators run on the values, and so come to the inner one.
 
-Everything else needs the length, and is refused. What is differentiated, or goes row by row, has the
-first selected element at unselected positions, which then produce no NaN, error or gradient that a
-selected position does not produce anyway.
+Everything else needs the length, and is refused. What is differentiated has the first selected
+element at unselected positions, which then produce no NaN or gradient that a selected position does
+not produce anyway.
 """
 
 from collections.abc import Callable, Sequence

@@ -33,7 +33,7 @@ from npcompat._internal.support.errors import TracedValueError, user_location
 
 def apply(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
     """Run an operator of which at least one operand is a `MaskedPayload`."""
-    if modes.differentiated() or op.pattern not in _WITH_MASK:
+    if modes.differentiated():
         values = list(map(filled, values))
     chosen = [v.payload for v in values if type(v.payload) is MaskedPayload]
     if op.name in _INDEXED and (found := _indexed(op, values, attrs)) is not None:
@@ -65,10 +65,6 @@ def apply(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
     return _row_by_row(op, values, attrs, chosen[0])
 
 
-_WITH_MASK = ("elementwise", "broadcast", "reduction")
-"""Patterns of operators for which it does not matter what unselected elements are, but for
-derivatives.
-"""
 _INDEXED = {"_npi_index_get": 1, "_npi_index_put": 2}
 """Operators that read or write by a basic key, and the number of operands before its starts."""
 

@@ -96,7 +96,6 @@ _OLD_ARRAYS = Path(
     },
     otherwise="np or npx: functions of MXNet's older arrays are not here",
 )
-_ATTRIBUTES = "names of symbols: nodes carry the attributes of operators only"
 _TRAINER = "gluon.Trainer, which updates parameters on one device"
 _VIEWS_OF_TRAINING = (
     "a handler of gluon.contrib.estimator, or call what you need in the loop over batches"
@@ -105,6 +104,7 @@ _VIEWS_OF_TRAINING = (
 MODULES: dict[str, Path] = {
     "npcompat": Path(
         names={
+            "AttrScope": "npcompat.symbol:AttrScope",
             "Context": f"{_NPX}:Device",
             "MXNetError": "npcompat._mxnet_errors:MXNetError",
             "current_context": f"{_NPX}:current_device",
@@ -112,7 +112,6 @@ MODULES: dict[str, Path] = {
             "waitall": f"{_NPX}:waitall",
         },
         instead={
-            "AttrScope": _ATTRIBUTES,
             "Monitor": "Block.register_op_hook",
             "kv": _TRAINER,
             "mod": _ESTIMATOR,
@@ -166,13 +165,8 @@ MODULES: dict[str, Path] = {
     "library": Path(instead={"load": "npx.Custom(func_type='aot'), which loads a library"}),
     "image.image": Path(homes=("npcompat.image",)),
     "image.detection": Path(homes=("npcompat.image._detection",)),
-    "attribute": Path(instead={"AttrScope": _ATTRIBUTES}),
-    "name": Path(
-        instead={
-            "NameManager": "name= of the functions that make symbols",
-            "Prefix": "name= of the functions that make symbols",
-        }
-    ),
+    "attribute": Path(names=_of("npcompat.symbol", "AttrScope")),
+    "name": Path(names=_of("npcompat.symbol", "NameManager", "Prefix")),
     "init": Path(whole="npcompat.initializer"),
     "sym": Path(whole="npcompat.symbol"),
     "metric": Path(whole=f"{_GLUON}.metric"),

@@ -24,7 +24,6 @@ _GONE = {
     "mod": "gluon.contrib.estimator",
     "module": "gluon.contrib.estimator",
     "engine": "npx.jit, or hybridize()",
-    "AttrScope": "name= of each symbol",
     "kv": "gluon.Trainer on one device",
     "kvstore": "gluon.Trainer on one device",
 }

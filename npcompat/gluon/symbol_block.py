@@ -8,11 +8,23 @@ from npcompat._internal.core import modes
 from npcompat._internal.core.tensor_type import TensorType
 from npcompat._internal.dispatch import array_like, handles
 from npcompat._internal.files import safetensors_file
+from npcompat._internal.graph.symbolic import Node
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.parameter import Parameter
 from npcompat.numpy._ndarray import ndarray
 from npcompat.symbol import Graph, Group, load
 from npcompat.symbol._graph import evaluated, inferred, overwritten, variables
+
+
+def _multiplier(node: Node, label: str) -> float:
+    """Return the multiplier that an attribute of a variable gives, else 1."""
+    text = node.labels.get(label, "1")
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(
+            f"SymbolBlock: the attribute {label} of {node.name} is {text!r}, and no number"
+        ) from None
 
 
 class SymbolBlock(HybridBlock):
@@ -66,6 +78,8 @@ class SymbolBlock(HybridBlock):
                     request,
                     known,
                     node.outputs[0].dtype or "float32",
+                    lr_mult=_multiplier(node, "__lr_mult__"),
+                    wd_mult=_multiplier(node, "__wd_mult__"),
                     allow_deferred_init=True,
                 )
             self._reg_params[name] = given

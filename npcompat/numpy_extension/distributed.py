@@ -13,7 +13,7 @@ import sys
 import numpy as onp
 
 from npcompat._internal.backend.jax import processes as joined
-from npcompat._internal.observe.waiting import Watcher
+from npcompat._internal.observe.waiting import Watcher, end_with_launcher
 from npcompat._internal.random import stream
 from npcompat._internal.support.argument_errors import count, number
 
@@ -165,5 +165,7 @@ def barrier(name: str = "barrier") -> None:
     if joined.count() > 1:
         joined.barrier(name)
 
+
+end_with_launcher()
 
 __all__ = ["barrier", "initialize", "process_count", "rank"]

@@ -13,6 +13,7 @@ from typing import Any
 from npcompat._internal.support import old_paths
 from npcompat.symbol import _files
 from npcompat.symbol._executor import Executor
+from npcompat.symbol._scopes import AttrScope, NameManager, Prefix
 from npcompat.symbol._symbol import Graph, Group, Symbol, var
 
 Variable = var
@@ -39,6 +40,18 @@ def _one_or_several(heads: Any) -> Any:
     return found[0] if len(found) == 1 else found
 
 
-__all__ = ["Executor", "Graph", "Group", "Symbol", "Variable", "load", "load_json", "var"]
+__all__ = [
+    "AttrScope",
+    "Executor",
+    "Graph",
+    "Group",
+    "NameManager",
+    "Prefix",
+    "Symbol",
+    "Variable",
+    "load",
+    "load_json",
+    "var",
+]
 
 __getattr__ = old_paths.names_of(__name__)

@@ -15,6 +15,7 @@ from npcompat._internal.graph import op_serialization
 from npcompat._internal.graph.symbolic import STREAM, Node, Symbolic
 from npcompat._internal.support import atomic_file
 from npcompat._internal.support.errors import DefinitionError
+from npcompat.symbol import _scopes
 from npcompat.symbol._graph import ordered
 
 FORMAT, VERSION = "npcompat.symbol", 1
@@ -127,6 +128,7 @@ def _checksum(content: Mapping[str, Any]) -> str:
 
 
 def _written(node: Node, numbers: Mapping[int, int]) -> dict[str, Any]:
+    labels = {"labels": dict(node.labels)} if node.labels else {}
     if node.op is not None:
         inputs = [
             [numbers[id(p.node)], p.index]
@@ -139,6 +141,7 @@ def _written(node: Node, numbers: Mapping[int, int]) -> dict[str, Any]:
             **op_serialization.definition(node.op, node.attrs),
             "inputs": inputs,
             "outputs": [t.to_json() for t in node.outputs],
+            **labels,
         }
     if node.value is not None:
         data = base64.b64encode(onp.ascontiguousarray(node.value).tobytes()).decode()
@@ -147,11 +150,12 @@ def _written(node: Node, numbers: Mapping[int, int]) -> dict[str, Any]:
         "name": node.name,
         "type": node.outputs[0].to_json(),
         **({"stream": STREAM.index(node)} if node in STREAM else {}),
+        **labels,
     }
 
 
 def _read(written: Mapping[str, Any], nodes: Sequence[Node]) -> Node:
-    name = written["name"]
+    name, labels = written["name"], _scopes.checked(written.get("labels", {}), "labels")
     if "op" in written:
         op, attrs = op_serialization.from_definition(
             {key: written[key] for key in ("op", "version", "attrs")}
@@ -169,7 +173,8 @@ def _read(written: Mapping[str, Any], nodes: Sequence[Node]) -> Node:
             raise ValueError(
                 f"{op.name} has {op.outputs} outputs, {len(written['outputs'])} are given"
             )
-        return Node(name, tuple(map(TensorType.from_json, written["outputs"])), op, attrs, inputs)
+        outputs = tuple(map(TensorType.from_json, written["outputs"]))
+        return Node(name, outputs, op, attrs, inputs, labels=labels)
     kind = TensorType.from_json(written["type"])
     if "stream" in written:
         if written["stream"] not in range(len(STREAM)):
@@ -178,7 +183,7 @@ def _read(written: Mapping[str, Any], nodes: Sequence[Node]) -> Node:
             )
         return STREAM[written["stream"]]
     if "constant" not in written:
-        return Node(name, (kind,))
+        return Node(name, (kind,), labels=labels)
     value = (
         onp.frombuffer(base64.b64decode(written["constant"]), kind.dtype)
         .reshape(kind.shape or ())

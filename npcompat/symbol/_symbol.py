@@ -14,7 +14,7 @@ from npcompat._internal.graph import symbolic
 from npcompat._internal.graph.symbolic import Node, Symbolic
 from npcompat._internal.support.errors import InferenceError
 from npcompat.numpy._ndarray import ndarray
-from npcompat.symbol import _drawing, _files, _graph
+from npcompat.symbol import _drawing, _files, _graph, _scopes
 from npcompat.symbol._executor import Executor
 
 Shape = tuple[Any, ...] | None
@@ -92,17 +92,30 @@ class Graph:
         return Group(inputs) if inputs else None
 
     def attr(self, key: str) -> Any:
-        """Return an attribute of the node, or None."""
+        """Return an attribute of the node, or None.
+
+        It is an argument of the operator, or an attribute of `AttrScope` or `attr=`; `__key__` is
+        found by `key`, too.
+
+        Examples
+        --------
+        >>> x = symbol.var("x", attr={"__group__": "first"})
+        >>> x.attr("group"), np.sum(x, axis=0).attr("axis")
+        ('first', 0)
+        """
         (node,) = {id(h.node): h.node for h in self.heads}.values()
-        return None if node.op is None else node.op.named(node.attrs).get(key)
+        found = _attributes(node)
+        return found.get(key, found.get(f"__{key}__"))
+
+    def list_attr(self) -> dict[str, Any]:
+        """Return all attributes of the node."""
+        (node,) = {id(h.node): h.node for h in self.heads}.values()
+        return _attributes(node)
 
     def attr_dict(self) -> dict[str, dict[str, Any]]:
         """Return the attributes of all nodes that have some, by name."""
-        return {
-            n.name: n.op.named(n.attrs)
-            for n in _graph.ordered(self.heads)
-            if n.op is not None and n.op.attrs
-        }
+        nodes = _graph.ordered(self.heads)
+        return {n.name: found for n in nodes if (found := _attributes(n))}
 
     # --- types
 
@@ -463,6 +476,11 @@ class Group(Graph):
         return f"<Group {', '.join(self.list_outputs())}>"
 
 
+def _attributes(node: Node) -> dict[str, Any]:
+    """Return the user's attributes of a node, and its operator's arguments."""
+    return {**node.labels, **({} if node.op is None else node.op.named(node.attrs))}
+
+
 def _output_name(head: Symbolic) -> str:
     node = head.node
     return node.name if len(node.outputs) == 1 else f"{node.name}_output{head.index}"
@@ -489,12 +507,20 @@ def _composed(heads: Sequence[Symbolic], given: Mapping[str, Any]) -> list[Symbo
                 a is b or (type(a) is Symbolic and a.node is b.node)
                 for a, b in zip(inputs, node.inputs, strict=True)
             )
-            again = node if same else symbolic.call(node.op, inputs, node.attrs, node.name)
+            again = node if same else symbolic.call(node.op, inputs, node.attrs, node)
             made[id(node)] = [Symbolic(again, i) for i in range(len(node.outputs))]
     return [made[id(h.node)][h.index] for h in heads]
 
 
-def var(name: str, shape: Any = None, dtype: Any = None) -> Symbol:
+def var(
+    name: str,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    attr: Mapping[str, str] | None = None,
+    lr_mult: float | None = None,
+    wd_mult: float | None = None,
+) -> Symbol:
     """Create a variable of a graph.
 
     Parameters
@@ -506,6 +532,16 @@ def var(name: str, shape: Any = None, dtype: Any = None) -> Symbol:
         None (or -1) if it is not known. Without a shape the number of axes is unknown, too.
     dtype : dtype, optional
         Type of the elements; unknown if not given.
+    attr : dict of str, optional
+        Attributes of the user's, beside those of an `AttrScope`.
+    lr_mult, wd_mult : float, optional
+        Multipliers of the learning rate and of the weight decay, which the parameter of a
+        `gluon.SymbolBlock` takes; the attributes `__lr_mult__` and `__wd_mult__`.
+
+    Raises
+    ------
+    TypeError
+        If the name, or an attribute, is no string.
 
     Examples
     --------
@@ -525,7 +561,15 @@ def var(name: str, shape: Any = None, dtype: Any = None) -> Symbol:
                 for n in shape
             ]
         )
-    return handles.wrap(Value(Symbolic(Node(name, (TensorType(shape, dtype),)))))
+    multipliers = {"__lr_mult__": lr_mult, "__wd_mult__": wd_mult}
+    labels = {
+        **symbolic.labels.get(),
+        **_scopes.checked(attr or {}, "var"),
+        **{key: repr(float(m)) for key, m in multipliers.items() if m is not None},
+    }
+    namer = symbolic.naming.get(None)
+    name = name if namer is None else namer(name, "var")
+    return handles.wrap(Value(Symbolic(Node(name, (TensorType(shape, dtype),), labels=labels))))
 
 
 wiring.connect_symbols(Symbol, Symbolic, symbolic.run, [Symbolic(node) for node in symbolic.STREAM])

@@ -23,7 +23,6 @@ LINES = [
     ("e = nn.Embedding(3, 2, sparse_grad=True)", "e = nn.Embedding(3, 2)"),
     ("x.attach_grad(stype='row_sparse')", "x.attach_grad()"),
     ("i = mx.io.NDArrayIter(x)", "(use gluon.data.DataLoader, or image.ImageIter)"),
-    ("with mx.AttrScope(a='b'): pass", "(use name= of each symbol)"),
     ("mx.profiler.start()", "(use npx.profile)"),
     ("n = gluon.model_zoo.vision.resnet18_v1(pretrained=True)", "(root= names the folder of the file)"),
     ("with net.name_scope(): pass", "(remove the `with`)"),

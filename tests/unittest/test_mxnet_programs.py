@@ -109,7 +109,6 @@ def test_names_are_those_of_their_new_home():
         ("profiler", "set_config", "use npx.profile"),
         ("engine", "bulk", "use npx.jit"),
         ("callback", "Speedometer", "use a handler of gluon.contrib.estimator"),
-        ("attribute", "AttrScope", "use names of symbols"),
         ("contrib", "quantization", "use amp"),
         ("library", "load", "use npx.Custom"),
         ("context", "num_gpu", "did you mean 'num_gpus'"),

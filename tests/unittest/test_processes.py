@@ -338,10 +338,11 @@ def test_workers_of_a_loader_do_not_join_the_processes(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows keeps the number of a parent that is gone")
-def test_processes_end_after_their_launcher_has_died(tmp_path):
+@pytest.mark.parametrize("first", [FIRST.replace("PATIENCE", "60"), "from npcompat import np\n"])
+def test_processes_end_after_their_launcher_has_died(tmp_path, first):
     path = tmp_path / "loops.py"
     path.write_text(
-        FIRST.replace("PATIENCE", "60")
+        first
         + "import os\nprint(f'at {os.getpid()}\\n', end='', flush=True)\nwhile True:\n    pass\n"
     )
     command = [sys.executable, "-m", "npcompat.launch", "-n", "2", str(path)]

@@ -5,7 +5,9 @@ type of a variable may become known while the graph is built.
 """
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from types import MappingProxyType
 from typing import Any
 
 import numpy as onp
@@ -18,12 +20,20 @@ from npcompat._internal.support.errors import InferenceError, SymbolError
 
 _SCALARS = frozenset((bool, int, float, complex))
 _numbers = itertools.count()
+_NO_LABELS: Mapping[str, str] = MappingProxyType({})
+labels: ContextVar[Mapping[str, str]] = ContextVar("labels", default=_NO_LABELS)
+"""Attributes that the user gives to nodes made now (`symbol.AttrScope`)."""
+naming: ContextVar[Callable[[str | None, str], str]] = ContextVar("naming")
+"""Function that names the nodes made now, given a name and a hint (`symbol.NameManager`)."""
 
 
 class Node:
-    """Variable, constant, or call of an operator on other nodes' outputs and Python scalars."""
+    """Variable, constant, or call of an operator on other nodes' outputs and Python scalars.
 
-    __slots__ = ("attrs", "inputs", "name", "op", "outputs", "value")
+    `labels` are attributes of the user's.
+    """
+
+    __slots__ = ("attrs", "inputs", "labels", "name", "op", "outputs", "value")
 
     def __init__(
         self,
@@ -33,8 +43,9 @@ class Node:
         attrs: Attrs = (),
         inputs: tuple[Any, ...] = (),
         value: onp.ndarray[Any, Any] | None = None,
+        labels: Mapping[str, str] = _NO_LABELS,
     ) -> None:
-        self.name, self.outputs = name, outputs
+        self.name, self.outputs, self.labels = name, outputs, labels
         self.op, self.attrs, self.inputs = op, attrs, inputs
         self.value = value
 
@@ -124,8 +135,8 @@ def operands(payloads: Iterable[Any]) -> tuple[Any, ...]:
     )
 
 
-def call(op: Op, inputs: tuple[Any, ...], attrs: Attrs, name: str | None = None) -> Node:
-    """Return the node of a call.
+def call(op: Op, inputs: tuple[Any, ...], attrs: Attrs, like: Node | None = None) -> Node:
+    """Return the node of a call, with the name and the labels of another node, if one is given.
 
     Raises
     ------
@@ -135,10 +146,11 @@ def call(op: Op, inputs: tuple[Any, ...], attrs: Attrs, name: str | None = None)
     found = type_inference.infer(
         op, [p.type if type(p) is Symbolic else type(p) for p in inputs], attrs
     )
-    short = op.name.split("_", 2)[2]
-    return Node(
-        f"{short}{next(_numbers)}" if name is None else name, found.outputs, op, attrs, inputs
-    )
+    if like is not None:
+        return Node(like.name, found.outputs, op, attrs, inputs, labels=like.labels)
+    short, namer = op.name.split("_", 2)[2], naming.get(None)
+    name = f"{short}{next(_numbers)}" if namer is None else namer(None, short)
+    return Node(name, found.outputs, op, attrs, inputs, labels=labels.get())
 
 
 def run(op: Op, payloads: Sequence[Any], attrs: Attrs) -> Any:

@@ -30,7 +30,6 @@ class Watcher(threading.Thread):
         self._main = threading.main_thread().ident
         self._board = processes.Board()
         self._rank, self._count = processes.rank(), processes.count()
-        self._launcher = os.getppid() if processes.is_launched_by(os.getppid()) else None
         self._writing = threading.Lock()
         self._leaves = False
 
@@ -53,8 +52,6 @@ class Watcher(threading.Thread):
         since = time.monotonic()
         while True:
             time.sleep(min(1.0, self.patience / 8))
-            if self._launcher not in (None, os.getppid()):
-                self._quit(f"npcompat: process {self._rank}: its launcher has died.")
             frames = _stack(self._main)
             now = sharding.progress[0], [(id(f), f.f_lasti) for f in frames]
             if now != seen:
@@ -76,17 +73,36 @@ class Watcher(threading.Thread):
             for i in range(self._count)
             if i != self._rank
         ]
-        self._quit(
+        _quit(
             f"npcompat: process {self._rank} of {self._count} has waited for the others for "
             f"{self.patience:g} s, {here}; {'; '.join(others)}. Do all processes run the same "
             "steps, and have as many batches?"
         )
 
-    def _quit(self, why: str) -> NoReturn:
-        try:
-            print(f"{why} It ends with code {LOST}.", file=sys.stderr, flush=True)
-        finally:  # nobody may read it any more
-            os._exit(LOST)
+
+def end_with_launcher() -> None:
+    """Let this process end soon after `python -m npcompat.launch`, if that is its parent.
+
+    A launcher that is killed can't end its processes itself.
+    """
+    if processes.is_launched_by(os.getppid()):
+        watch = threading.Thread(
+            target=_await_end, args=(os.getppid(),), daemon=True, name="npcompat.launch"
+        )
+        watch.start()
+
+
+def _await_end(launcher: int) -> None:
+    while os.getppid() == launcher:
+        time.sleep(1.0)
+    _quit(f"npcompat: process {processes.environment_address()[2]}: its launcher has died.")
+
+
+def _quit(why: str) -> NoReturn:
+    try:
+        print(f"{why} It ends with code {LOST}.", file=sys.stderr, flush=True)
+    finally:  # nobody may read it any more
+        os._exit(LOST)
 
 
 def _stack(thread: int | None) -> list[FrameType]:
@@ -114,4 +130,4 @@ def _waits(frames: list[FrameType]) -> bool:
     return not any(["compile" in f.f_code.co_name for f in frames[:12]])
 
 
-__all__ = ["LOST", "Watcher"]
+__all__ = ["LOST", "Watcher", "end_with_launcher"]

@@ -77,6 +77,10 @@ ARRAYS = {
             assert f().device == npx.cpu(0), name
         with cut:
             assert np.random.permutation(16).device == cut
+            assert np.random.choice(32, 16, replace=False).device == cut
+            assert np.random.choice(np.arange(32), (16, 2), replace=False).device == cut
+            rows = np.random.default_rng(0).choice(16, 16, replace=False)
+            assert rows.device == cut and (np.sort(rows) == np.arange(16)).all()
     """,
     "operands on one device of the mesh join it": """
         a = npx.shard(np.ones((16, 2)), mesh, "data")

@@ -49,8 +49,7 @@ class Orders(Sampler):
 
     def _permutation_of(self, x: Any, axis: int) -> Any:
         if isinstance(x, int | onp.integer):
-            positions = handles.read(self._positions(int(x)))
-            return handles.wrap(moved_to_default_device(positions))
+            return _placed(self._positions(int(x)))
         x = asarray(x)
         axis = onp.lib.array_utils.normalize_axis_index(axis, x.ndim)
         return take(x, self._positions(x.shape[axis]), axis=axis)
@@ -147,6 +146,8 @@ class Orders(Sampler):
                 )
                 if ordered and not replace:
                     chosen = sort(chosen, axis=None).reshape(chosen.shape)
+                if not replace:
+                    chosen = _placed(chosen)
         if size is None and out is None and not dtypes.on_devices(pool.dtype):
             # Return the element itself, of any type.
             return pool[(*[slice(None)] * axis, int(chosen))]
@@ -174,6 +175,11 @@ class Orders(Sampler):
             p = p.astype(float64)
             order = argsort(where(p > 0, times / where(p > 0, p, 1.0), onp.inf))
         return order[0] if shape is None else order[:count].reshape(shape)
+
+
+def _placed(positions: Any) -> Any:
+    """Return positions, which the host has sorted, where new arrays are placed."""
+    return handles.wrap(moved_to_default_device(handles.read(positions)))
 
 
 def _population(a: Any, count: int, legacy: bool) -> Any:

@@ -11,6 +11,7 @@ from npcompat._internal.dispatch import late_bound
 from npcompat._internal.random import stream
 from npcompat.symbol import Symbol, var
 from npcompat.symbol._graph import stands_for
+from npcompat.symbol._recorded import graph_of_block
 
 _CURRENT: "ContextVar[Variables | None]" = ContextVar("npcompat variables", default=None)
 current = _CURRENT.get
@@ -92,6 +93,15 @@ def begins_graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 
 _ONLY_ARRAYS = {late_bound.ndarray}
+
+
+def _of_method(function: Any) -> Variables | None:
+    """Return the variables of the block whose method a function is, None for other functions."""
+    parameters = getattr(getattr(function, "__self__", None), "collect_params", None)
+    return None if parameters is None else Variables(parameters())
+
+
+graph_of_block.append(_of_method)
 
 
 __all__ = ["Variables", "begins_graph", "current"]

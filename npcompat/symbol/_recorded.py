@@ -1,11 +1,15 @@
 """Conversion of recorded computations to symbols."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from npcompat._internal.backend.jax import language
+from npcompat._internal.compile.program import program_of
+from npcompat._internal.core import modes
 from npcompat._internal.core.graph_node import Leaf
 from npcompat._internal.core.graph_node import Node as Recorded
-from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.core.handle import Handle, Value, root_of
 from npcompat._internal.core.op import REGISTRY
 from npcompat._internal.core.tensor_type import TensorType
 from npcompat._internal.dispatch import handles
@@ -33,17 +37,71 @@ def of_recorded(array: Handle) -> Symbol:
         made[id(value.node)] = Node(
             f"var{i}", (TensorType(value.payload.shape, value.payload.dtype),)
         )
+    outputs: dict[tuple[int, int], Symbolic] = {}
     for node in nodes:
-        made[id(node)] = symbolic.call(
-            node.op, symbolic.operands([_operand(v, made) for v in node.inputs]), node.attrs
-        )
-    return handles.wrap(Value(Symbolic(made[id(head.node)], head.index)))
+        operands = symbolic.operands([_operand(v, made, outputs) for v in node.inputs])
+        if REGISTRY.get(node.op.name) is node.op:
+            made[id(node)] = symbolic.call(node.op, operands, node.attrs)
+        else:
+            for index, found in _of_compiled(node, operands).items():
+                outputs[id(node), index] = found
+    return handles.wrap(Value(_output(head, made, outputs)))
 
 
-def _operand(value: Value, made: dict[int, Node]) -> Any:
-    if value.node is not None:
+def _operand(value: Value, made: dict[int, Node], outputs: dict[tuple[int, int], Symbolic]) -> Any:
+    return host_payload(value) if value.node is None else _output(value, made, outputs)
+
+
+def _output(
+    value: Value, made: dict[int, Node], outputs: dict[tuple[int, int], Symbolic]
+) -> Symbolic:
+    if id(value.node) in made:
         return Symbolic(made[id(value.node)], value.index)
-    return host_payload(value)
+    return outputs[id(value.node), value.index]
+
+
+graph_of_block: list[Callable[[Any], AbstractContextManager[Any] | None]] = []
+"""Holds the function that returns the context in which a block, of which this is a method, is called
+on symbols, None for other functions; `gluon` fills it in.
+"""
+
+
+def _of_compiled(node: Recorded, operands: Sequence[Any]) -> dict[int, Symbolic]:
+    """Return outputs of a compiled function by number: it is called once more, on symbols.
+
+    Parameters of a block are variables of its own. What another function reads from outside means
+    symbols meanwhile, if it is a variable.
+    """
+    program = program_of(node.op)
+    block = program and next(filter(None, [of(program.function) for of in graph_of_block]), None)
+    if program is None or program.form is None or (program.writes and block is None):
+        raise NotImplementedError(
+            f"get_symbol: {node.op.name} is a compiled function that writes arrays, draws, or takes "
+            "views or numbers, or has a gradient written in Python: it is no operator of a graph"
+        )
+    found, reads = program.captured, program.reads
+    if found.changed:
+        raise NotImplementedError(f"get_symbol: {node.op.name} writes one of its arguments")
+    symbols = [handles.wrap(Value(p)) for p in operands]
+    read = zip(reads, symbols, node.inputs, strict=False)
+    replaced = [] if block else [(h, s) for h, s, v in read if v.node is not None]
+    before = [(handle, handle._value) for handle, _ in replaced]
+    try:
+        for handle, symbol in replaced:
+            handle._value = handles.read(symbol)
+        mode = modes.changed(recording=False, training=program.training)
+        with mode, block or nullcontext():
+            args, kwargs = program.form(symbols[len(reads) :])
+            leaves, _ = language.flatten(program.function(*args, **kwargs))
+            sources = zip(leaves, program.outputs.sources, strict=True)
+            return {
+                len(found.written) + slot: handles.read(root_of(leaf)).payload
+                for leaf, (kind, slot, _) in sources
+                if kind == "value"
+            }
+    finally:
+        for handle, value in before:
+            handle._value = value
 
 
 def _ordered(head: Value) -> tuple[Sequence[Recorded], list[Value]]:
@@ -64,14 +122,9 @@ def _ordered(head: Value) -> tuple[Sequence[Recorded], list[Value]]:
                 raise AutogradError(
                     "get_symbol: backward has used this graph: call it with retain_graph=True"
                 )
-            if REGISTRY.get(node.op.name) is not node.op:
-                raise NotImplementedError(
-                    f"get_symbol: {node.op.name} is a compiled function or has a gradient written "
-                    "in Python, and is no operator of a graph"
-                )
             waiting.append((value, True))
             waiting.extend([(v, False) for v in reversed(node.inputs)])
     return list(found.values()), list(leaves.values())
 
 
-__all__ = ["of_recorded"]
+__all__ = ["graph_of_block", "of_recorded"]

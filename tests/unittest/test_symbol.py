@@ -562,10 +562,57 @@ def test_what_is_no_operator_has_no_graph():
     with pytest.raises(AutogradError, match="not recorded"):
         autograd.get_symbol(x)
     x.attach_grad()
+    written = np.zeros(1)
+
+    def count(a):
+        written[...] += 1
+        return a * 2
+
+    for function in (count, lambda a: npx.dropout(a), lambda a, b=2.5: a * b):
+        with autograd.record():
+            y = npx.jit(function)(x[:] if function is not count else x)
+        with pytest.raises(NotImplementedError, match="compiled function"):
+            autograd.get_symbol(y)
+
+
+def test_the_graph_of_compiled_functions_and_blocks():
+    net = gluon.nn.HybridSequential()
+    net.add(gluon.nn.Dense(3, activation="relu", in_units=2), gluon.nn.Dense(2, in_units=3))
+    net.initialize()
+    net.hybridize()
+    scale = np.array([2.0, 3.0])
+    double = npx.jit(lambda a, more: {"out": (a * scale + more["b"], a.T[0])})
+    x, b = np.array([[1.0, -2.0], [0.5, 4.0]]), np.ones(2)
+    x.attach_grad()
+    scale.attach_grad()
+    for _ in range(2):
+        with autograd.record():
+            hidden = net(x)
+            y = double(hidden, {"b": b})["out"][0] * np.exp(hidden)
+    graph = autograd.get_symbol(y)
+    values = {name: p.data() for name, p in net.collect_params().items()}
+    shapes = dict(zip(graph.list_arguments(), graph.infer_shape()[0], strict=True))
+    assert shapes.keys() >= values.keys() and len(shapes) == len(values) + 2
+    for name in shapes.keys() - values.keys():
+        values[name] = x if shapes[name] == (2, 2) else scale
+    for again in (graph, symbol.load_json(graph.tojson())):
+        assert_almost_equal(again.eval(**values)[0], y)
+    assert_almost_equal(net(x), hidden)  # what was read from outside are arrays again
+    y.backward()
+    assert x.grad.any() and scale.grad.any()
+
+
+def test_the_graph_of_a_block_that_keeps_statistics_and_draws():
+    net = gluon.nn.HybridSequential()
+    net.add(gluon.nn.Dense(3, in_units=2), gluon.nn.BatchNorm(), gluon.nn.Dropout(0.5))
+    net.initialize()
+    net.hybridize()
     with autograd.record():
-        y = npx.jit(lambda a: a * 2)(x)
-    with pytest.raises(NotImplementedError, match="compiled function"):
-        autograd.get_symbol(y)
+        y = net(np.array([[1.0, -2.0], [0.5, 4.0]]))
+    graph = autograd.get_symbol(y)
+    assert graph.list_auxiliary_states() == ["1.running_mean", "1.running_var"]
+    assert {"0.weight", "0.bias", "1.gamma"} <= {*graph.list_arguments()}
+    assert not isinstance(net[0].weight.data(), symbol.Symbol)
 
 
 def test_constants_are_broadcast_to_the_lengths_of_symbols():

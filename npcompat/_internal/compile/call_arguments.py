@@ -239,13 +239,32 @@ class Call:
 
     def arguments(self, seen: Sequence[Handle]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the nested arguments with these arrays in place of `handles`."""
-        leaves = []
-        for leaf, place in zip(self.leaves, self.places, strict=True):
-            leaves.append(
-                seen[place] if place is not None else leaf.value if type(leaf) is Static else leaf
-            )
-        args, kwargs = language.unflatten(self.tree, leaves)
-        return args, kwargs
+        return _nested(self.leaves, self.places, self.tree, seen)
+
+    def without_arrays(self) -> "Callable[[Sequence[Handle]], Any] | None":
+        """Return a function that nests arrays as `arguments` does, and holds none of this call's.
+
+        None if inputs of the program are no arguments, as the roots of views and numbers are.
+        """
+        alike = len(self.inputs) == len(self.handles) and not (self.numbers or self.kept)
+        if not alike or any([a is not b for a, b in zip(self.inputs, self.handles, strict=True)]):
+            return None
+        leaves = [
+            leaf if place is None else None
+            for leaf, place in zip(self.leaves, self.places, strict=True)
+        ]
+        return partial(_nested, leaves, self.places, self.tree)
+
+
+def _nested(
+    leaves: Sequence[Any], places: Sequence[int | None], tree: Any, seen: Sequence[Handle]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    filled = [
+        seen[place] if place is not None else leaf.value if type(leaf) is Static else leaf
+        for leaf, place in zip(leaves, places, strict=True)
+    ]
+    args, kwargs = language.unflatten(tree, filled)
+    return args, kwargs
 
 
 def is_operand(number: Any) -> bool:

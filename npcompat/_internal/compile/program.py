@@ -8,6 +8,7 @@ its next run.
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as onp
 
@@ -21,6 +22,7 @@ from npcompat._internal.compile.trace import CapturedTypeError, Trace
 from npcompat._internal.core import modes, program_lock
 from npcompat._internal.core.graph_node import Leaf
 from npcompat._internal.core.handle import BorrowedValue, Handle, Value, root_of
+from npcompat._internal.core.op import Op
 from npcompat._internal.core.retained_outputs import RetainedOutputs, materialize
 from npcompat._internal.core.trace_notes import AT_END, COUNTED, GUARDS, LAYOUT
 from npcompat._internal.dispatch import (
@@ -42,6 +44,16 @@ from npcompat._internal.support.interrupts import uninterrupted
 
 NO_CACHED_RUN: Any = object()
 _lock = program_lock.lock
+
+
+_programs: "WeakValueDictionary[int, Program]" = WeakValueDictionary()
+"""Programs by the identity of their operators."""
+
+
+def program_of(op: Op) -> "Program | None":
+    """Return the program whose operator this is, if it is still there."""
+    found = _programs.get(id(op))
+    return found if found is not None and found.op is op else None
 
 
 def is_plain(a: Any) -> bool:
@@ -87,11 +99,14 @@ class Program:
     """
 
     __slots__ = (
+        "__weakref__",
         "alone",
         "captured",
         "checked",
         "donated",
         "errors",
+        "form",
+        "function",
         "given",
         "guards",
         "key",
@@ -181,7 +196,8 @@ class Program:
         self.donated = frozenset(
             [i for i, h in enumerate(operands) if id(h) in types and types[id(h)] == _type(h)]
         )
-        self.op = found.op
+        self.op, self.function, self.form = found.op, function, call.without_arrays()
+        _programs[id(found.op)] = self
         self.guards = watch.guards(
             [*_of_variables([*found.reads, *self.writes]), *notes.get(COUNTED, ())],
             notes.get(GUARDS, ()),

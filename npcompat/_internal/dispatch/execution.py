@@ -110,15 +110,10 @@ def execute(op: Op, payloads: list[Any], donate: Collection[int]) -> Sequence[An
 
 def lend(op: Op, payloads: list[Any], donate: Collection[int]) -> None:
     """Lend the large host arrays among the payloads of a program to XLA, in place."""
+    if not (LENDS and any([type(p) is onp.ndarray and p.nbytes >= xla.LARGE for p in payloads])):
+        return
     mode = modes.current()
-    if (
-        LENDS
-        and onp.ndarray in map(type, payloads)
-        and op.prefers_xla
-        and mode.backend == "auto"
-        and mode.trace is None
-        and on_host(mode)
-    ):
+    if op.prefers_xla and mode.backend == "auto" and mode.trace is None and on_host(mode):
         ownership.lend(payloads, donate, mode.device)
 
 

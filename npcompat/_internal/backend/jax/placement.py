@@ -20,7 +20,7 @@ from npcompat._internal.core import modes
 from npcompat._internal.core.dtypes import check_dtype, on_devices
 
 _current_mode, _default_mode = modes._MODE.get, modes._process_default
-_LARGE, _ALIGNED = 2**19, 64
+LARGE, _ALIGNED = 2**19, 64
 """Bytes from which an array is copied on the host, and the alignment of buffers that XLA takes
 without a copy of its own.
 """
@@ -45,7 +45,7 @@ def asarray(array: Any, device: Any = None) -> Any:
     check_dtype(array.dtype)
     if device is not None and sharding.is_layout(device):
         return sharding.laid_out(array, device)
-    is_large, is_bool = array.nbytes >= _LARGE, array.dtype == onp.bool_
+    is_large, is_bool = array.nbytes >= LARGE, array.dtype == onp.bool_
     buffer = _empty_for_xla(array.shape, array.dtype) if is_large or is_bool else array
     if is_bool:  # NumPy's True may be any byte but 0; XLA computes with the byte
         onp.logical_and(array, True, out=buffer)
@@ -67,7 +67,7 @@ def can_lend(array: onp.ndarray[Any, Any]) -> bool:
     large arrays.
     """
     return (
-        array.nbytes >= _LARGE
+        array.nbytes >= LARGE
         and on_devices(array.dtype)
         and array.base is None
         and array.flags.owndata

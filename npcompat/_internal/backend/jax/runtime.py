@@ -9,6 +9,7 @@ from npcompat._internal.backend.jax.differentiation import forward_and_pullback
 from npcompat._internal.backend.jax.interop import copied, from_dlpack
 from npcompat._internal.backend.jax.namespace import Array, is_payload, name
 from npcompat._internal.backend.jax.placement import (
+    LARGE,
     all_devices,
     asarray,
     aval,
@@ -33,6 +34,7 @@ from npcompat._internal.backend.jax.programs import (
 from npcompat._internal.backend.jaxpr.compat import collect_garbage
 
 __all__ = [
+    "LARGE",
     "Array",
     "all_devices",
     "asarray",

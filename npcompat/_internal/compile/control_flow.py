@@ -7,11 +7,13 @@ operator, those that it writes become outputs.
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as onp
+
 from npcompat._internal.backend.jax import control_flow as control
 from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jaxpr import loop_bodies
 from npcompat._internal.compile.capture import Captured, capture
-from npcompat._internal.compile.trace import Trace
+from npcompat._internal.compile.trace import Trace, on_xla
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import Op
@@ -49,6 +51,8 @@ def _entering(handle: Handle, what: str) -> Value:
     """Return the value of an operand of a loop; raise if it is a `MaskedPayload`."""
     value = handles.read(handle)
     masked_array.refuse(value.payload, what)
+    if type(value.payload) is onp.ndarray:  # JAX would lower a host array without 64 bits
+        return Value(on_xla(value.payload), value.node, value.index)
     return value
 
 

@@ -154,7 +154,7 @@ class Trace:
     def capture(self, handle: Handle, value: Value) -> Any:
         """Make the outside value of a handle an input; return the constant for it in the jaxpr."""
         with tracing.eagerly():
-            constant = tracing.distinct(_stand_in(value.payload))
+            constant = tracing.distinct(_stand_in(value.payload), self.constants)
         self.captured.append(handle)
         self.constants.append(constant)
         return constant

@@ -36,13 +36,20 @@ def abstract(payload: Any) -> jax.ShapeDtypeStruct:
     return jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type)
 
 
-def distinct(payload: Any) -> Any:
-    """Return a new array object over the same buffer.
+def distinct(payload: Any, others: Sequence[Any] = ()) -> Any:
+    """Return an array, of an outer trace or over the same buffer, that is none of the others.
 
-    A trace distinguishes captured handles by the identity of their payloads.
+    A trace distinguishes captured handles by the identity of their payloads. Two that mean one
+    array of an outer trace, as after a copy, are written apart: the second one gets zeros, for
+    which the program takes an operand.
     """
     if isinstance(payload, Tracer):
-        return payload
+        if not any([payload is other for other in others]):
+            return payload
+        aval = payload.aval
+        with jax.enable_x64(True):
+            zeros = jnp.zeros(aval.shape, aval.dtype)
+            return convert_element_type(zeros, aval.dtype, weak_type=aval.weak_type)
     if payload.sharding.num_devices == 1:
         parts = [payload]
     else:

@@ -16,6 +16,7 @@ from npcompat._internal.dispatch.placement import constant
 from npcompat._internal.dispatch.subclasses import instance, is_subclass
 from npcompat._internal.indexing import lens
 from npcompat._internal.native import fast_path
+from npcompat._internal.support.errors import AddressNotImplementedError
 from npcompat.numpy import _buffers
 from npcompat.numpy._typing import ArrayLike, DTypeLike
 
@@ -50,14 +51,27 @@ class Memory(Handle):
         return memoryview(fast_path.export(self))
 
     @property
-    def ctypes(self) -> Any:
+    def ctypes(self: Any) -> Any:
         """NumPy's `ctypes` object: address, shape and strides of the memory.
 
         The address is that of the memory for as long as the object is in use.
+
+        Raises
+        ------
+        AddressNotImplementedError
+            For an array that is recorded or on XLA: what is written to an address can't be refused,
+            and would reach whatever else means the same memory.
         """
         if type(self) is late_bound.scalar:
             return handles.to_host(self).ctypes
-        return fast_path.export(self).ctypes
+        memory = fast_path.export(self)
+        if not memory.flags.writeable and self.flags.writeable:
+            raise AddressNotImplementedError(
+                "ctypes: an array that is recorded, or on XLA, has no address that may be written; "
+                "take `numpy.asarray(a).ctypes` to read it, or that of a copy, `a.asnumpy()`, and "
+                "write what comes of it back by `a[...] = copy`"
+            )
+        return memory.ctypes
 
     def _look_through(self: Any, look: lens.Lens) -> None:
         """Become a view of this view's former self through a lens."""

@@ -10,10 +10,10 @@ from npcompat._internal.graph import symbolic
 
 
 def checked(labels: Mapping[str, Any], what: str) -> dict[str, str]:
-    """Return attributes as a dict; TypeError for those that are no strings."""
+    """Return attributes as a dict; ValueError for those that are no strings."""
     for key, value in labels.items():
         if not isinstance(key, str) or not isinstance(value, str):
-            raise TypeError(
+            raise ValueError(
                 f"{what}: attributes are strings, which a file keeps: got {key!r}={value!r}"
             )
     return dict(labels)
@@ -56,7 +56,7 @@ class AttrScope(_Scope):
 
     Raises
     ------
-    TypeError
+    ValueError
         If one is no string.
 
     Examples
@@ -111,19 +111,21 @@ class NameManager(_Scope):
 
 
 class Prefix(NameManager):
-    """Scope that begins the names of all nodes that are made within it with a prefix.
+    """Scope that begins the names of nodes that are made within it with a prefix.
+
+    Variables keep the names that they are given.
 
     Parameters
     ----------
     prefix : str
-        Beginning of the names, those of variables included.
+        Beginning of the names.
 
     Examples
     --------
     >>> with symbol.Prefix("net_"):
     ...     y = np.exp(symbol.var("x"))
     >>> y.name, y.list_arguments()
-    ('net_exp0', ['net_x'])
+    ('net_exp0', ['x'])
     """
 
     def __init__(self, prefix: str) -> None:

@@ -12,6 +12,7 @@ from npcompat._internal.core.tensor_type import Dim, TensorType, dimension, dims
 from npcompat._internal.dispatch import handles
 from npcompat._internal.graph import symbolic
 from npcompat._internal.graph.symbolic import Node, Symbolic
+from npcompat._internal.support.argument_errors import number
 from npcompat._internal.support.errors import InferenceError
 from npcompat.numpy._ndarray import ndarray
 from npcompat.symbol import _drawing, _files, _graph, _scopes
@@ -412,6 +413,12 @@ class Symbol(Graph, ndarray):
             )
         return (self[i] for i in range(self.shape[0]))
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _from_json, (self.tojson(),)
+
+    def __deepcopy__(self, memo: Any) -> "Symbol":
+        return _from_json(self.tojson())
+
     def __len__(self) -> int:
         if self.shape and type(self.shape[0]) is not int:
             raise TypeError(
@@ -474,6 +481,12 @@ class Group(Graph):
 
     def __repr__(self) -> str:
         return f"<Group {', '.join(self.list_outputs())}>"
+
+
+def _from_json(text: str) -> Symbol:
+    """Return the symbol of a pickle."""
+    (head,) = _files.from_json(text, "the pickle of a symbol")
+    return handles.wrap(Value(head))
 
 
 def _attributes(node: Node) -> dict[str, Any]:
@@ -561,14 +574,11 @@ def var(
                 for n in shape
             ]
         )
-    multipliers = {"__lr_mult__": lr_mult, "__wd_mult__": wd_mult}
-    labels = {
-        **symbolic.labels.get(),
-        **_scopes.checked(attr or {}, "var"),
-        **{key: repr(float(m)) for key, m in multipliers.items() if m is not None},
-    }
-    namer = symbolic.naming.get(None)
-    name = name if namer is None else namer(name, "var")
+    labels = {**symbolic.labels.get(), **_scopes.checked(attr or {}, "var")}
+    for argument, multiplier in (("lr_mult", lr_mult), ("wd_mult", wd_mult)):
+        if multiplier is not None:
+            number("var", argument, multiplier)
+            labels[f"__{argument}__"] = str(multiplier)
     return handles.wrap(Value(Symbolic(Node(name, (TensorType(shape, dtype),), labels=labels))))
 
 

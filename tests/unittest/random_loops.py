@@ -13,7 +13,10 @@ class Source:
         self.depth = 0
         self.indices = []
         self.loops = 0
-        self.lines = ["def f(a, b, m):", "    s, t, n, w = a[0] * 1, 0.5, 0, a - b"]
+        self.lines = [
+            "def f(a, b, m):",
+            f"    s, t, n, w = a[0] * 1, 0.5, 0, {self.pick('a - b', 'a - b', 'b.copy()', 'a.copy()')}",
+        ]
         self.block(1, self.random.randint(3, 6))
         result = self.random.choice(("s", "n", "t", "a * n", "(s, n)", "w, s", "w.sum()", "None"))
         self.lines.append(f"    return {result}")
@@ -123,6 +126,7 @@ class Source:
             f"{name} = -{name}",
             f"{name} = a * 2 - {name}",
             f"{name} = {name}[::-1].copy()",
+            f"{name} = {self.pick('a', 'b', 'w')}.copy()",
             f"{name} += {self.value()}",
             f"{name} -= 1",
             f"{name}[{self.index()}] = {self.value()}",

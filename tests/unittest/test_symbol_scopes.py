@@ -1,7 +1,9 @@
 """Attributes and names that scopes give to the nodes of graphs, as MXNet's programs use them."""
 
+import copy
 import importlib
 import json
+import pickle
 import threading
 
 import pytest
@@ -16,7 +18,7 @@ def test_attributes_of_variables():
         other = mx.sym.var("data2")
     outside = mx.sym.var("data3")
     assert (data.attr("group"), data.attr("kind"), data.attr("data")) == ("1", "x", "great")
-    assert data.attr("lr_mult") == data.attr("__lr_mult__") == "1.0"
+    assert data.attr("lr_mult") == data.attr("__lr_mult__") == "1"
     assert (other.attr("group"), other.attr("lr_mult")) == ("4", None)
     assert outside.list_attr() == {}
 
@@ -76,7 +78,7 @@ def test_names():
         x = symbol.var("x")
         assert [np.exp(x).name, np.exp(x).name, np.sin(x).name] == ["exp0", "exp1", "sin0"]
         with symbol.Prefix("net_"):
-            assert [np.exp(x).name, symbol.var("w").name] == ["net_exp0", "net_w"]
+            assert [np.exp(x).name, symbol.var("w").name] == ["net_exp0", "w"]
         assert np.exp(x).name == "exp2"
     assert outer.get(None, "exp") == "exp3"
     assert outer.get("given", "exp") == "given"
@@ -116,12 +118,20 @@ def test_multipliers_reach_the_parameters_of_a_block():
     [
         (lambda: symbol.AttrScope(a=1), r"AttrScope: attributes are strings.*'a'=1"),
         (lambda: symbol.var("x", attr={"a": 1}), r"var: attributes are strings"),
+        (lambda: symbol.var("x", lr_mult="fast"), r"var: lr_mult"),
         (lambda: symbol.Prefix(3), r"Prefix: expected a string"),
     ],
 )
 def test_wrong_arguments(make, match):
-    with pytest.raises(TypeError, match=match):
+    with pytest.raises((TypeError, ValueError), match=match):
         make()
+
+
+def test_pickles_and_copies():
+    with symbol.AttrScope(mood="so so"):
+        y = np.exp(symbol.var("x", shape=("n", 2), dtype="float32"))
+    for again in (pickle.loads(pickle.dumps(y)), copy.deepcopy(y), copy.copy(y)):
+        assert again.tojson() == y.tojson() and isinstance(again, symbol.Symbol)
 
 
 @pytest.mark.parametrize(

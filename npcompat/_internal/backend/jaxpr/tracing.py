@@ -46,7 +46,7 @@ def distinct(payload: Any, others: Sequence[Any] = ()) -> Any:
     if isinstance(payload, Tracer):
         if not any([payload is other for other in others]):
             return payload
-        aval = payload.aval
+        aval: Any = payload.aval
         with jax.enable_x64(True):
             zeros = jnp.zeros(aval.shape, aval.dtype)
             return convert_element_type(zeros, aval.dtype, weak_type=aval.weak_type)

@@ -95,7 +95,7 @@ def _awaited(running: list["subprocess.Popen[bytes]"]) -> int:
             break
         if None not in codes:
             return 0
-        time.sleep(0.05)
+        time.sleep(0.01)  # the others may fail right after the first
     code = codes[failed] or 0
     cause = f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
     print(

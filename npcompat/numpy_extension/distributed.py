@@ -13,7 +13,7 @@ import sys
 import numpy as onp
 
 from npcompat._internal.backend.jax import processes as joined
-from npcompat._internal.observe.waiting import Watcher, end_with_launcher
+from npcompat._internal.observe.waiting import Watcher, end_at_errors, end_with_launcher
 from npcompat._internal.random import stream
 from npcompat._internal.support.argument_errors import count, number
 
@@ -81,6 +81,7 @@ def initialize(
         _write_whole_lines(sys.stdout)
     if joined.join(address, processes, rank, timeout, heartbeat):
         Watcher(patience).start()
+        end_at_errors()
         seed = joined.broadcast(onp.array(secrets.randbits(31)))
         stream.default.seed(int(seed))
 

@@ -337,6 +337,26 @@ def test_workers_of_a_loader_do_not_join_the_processes(tmp_path):
     assert "all of 0" in said and "all of 1" in said
 
 
+def test_an_exception_in_one_process_ends_the_job(tmp_path):
+    path = tmp_path / "raises.py"
+    path.write_text(
+        FIRST.replace("PATIENCE", "600")
+        + "import atexit\natexit.register(lambda: print('at the end', flush=True))\n"
+        "rank, a = npx.distributed.rank(), np.arange(8.0, device=npx.Mesh(data=-1)('data'))\n"
+        "for i in range(4):\n"
+        "    if rank == 1 and i == 2:\n        raise ValueError('too late')\n"
+        "    float(a.sum())\n"
+    )
+    begun = time.monotonic()
+    command = [sys.executable, "-m", "npcompat.launch", "-n", "2", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment(1), timeout=120)
+    assert time.monotonic() - begun < 60
+    assert done.returncode == 1
+    assert "ValueError: too late" in done.stderr and "at the end" in done.stdout
+    # process 0 fails, too, as soon as it waits for one that is gone
+    assert re.search("process [01] of 2 ended with code 1; the others are ended", done.stderr)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows keeps the number of a parent that is gone")
 @pytest.mark.parametrize("first", [FIRST.replace("PATIENCE", "60"), "from npcompat import np\n"])
 def test_processes_end_after_their_launcher_has_died(tmp_path, first):

@@ -5,11 +5,18 @@ import importlib
 import json
 import pickle
 import threading
+from typing import Any
 
 import pytest
 
 import npcompat as mx
 from npcompat import gluon, np, npx, symbol
+
+exp: Any = np.exp
+sin: Any = np.sin
+total: Any = np.sum
+relu: Any = npx.relu
+wrong: Any = {"a": 1}
 
 
 def test_attributes_of_variables():
@@ -27,10 +34,10 @@ def test_inner_scopes_come_first_and_end():
     data = symbol.var("data")
     scope = symbol.AttrScope(__group__="4", __data__="great")
     with scope:
-        first = npx.relu(data)
+        first = relu(data)
         with symbol.AttrScope(__group__="5", __bias__="0"), scope:
-            second = np.exp(first)
-        third = np.exp(second)
+            second = exp(first)
+        third = exp(second)
     assert first.list_attr()["__data__"] == "great"
     assert (second.attr("group"), second.attr("bias"), third.attr("bias")) == ("4", "0", None)
     assert scope.get({"__group__": "9"}) == {"__group__": "9", "__data__": "great"}
@@ -45,7 +52,7 @@ def test_a_failed_scope_ends():
 def test_attributes_beside_arguments_of_operators():
     x = symbol.var("x", shape=(3, 4))
     with symbol.AttrScope(mood="so so"):
-        y = np.sum(x, axis=1)
+        y = total(x, axis=1)
     assert y.attr("axis") == 1
     assert y.attr_dict()[y.name]["mood"] == "so so"
     assert y.attr("nothing") is None
@@ -53,7 +60,7 @@ def test_attributes_beside_arguments_of_operators():
 
 def test_files_and_composition_keep_them(tmp_path):
     with symbol.AttrScope(mood="so so"):
-        y = np.exp(symbol.var("x", attr={"kind": "data"}))
+        y = exp(symbol.var("x", attr={"kind": "data"}))
     y.save(tmp_path / "graph.json")
     for same in (symbol.load(tmp_path / "graph.json"), symbol.load_json(y.tojson())):
         assert same.attr_dict() == y.attr_dict() != {}
@@ -66,7 +73,7 @@ def test_files_and_composition_keep_them(tmp_path):
 def test_damaged_attributes_of_a_file(labels):
     from npcompat.symbol import _files
 
-    found = json.loads(np.exp(symbol.var("x", attr={"a": "b"})).tojson())
+    found = json.loads(exp(symbol.var("x", attr={"a": "b"})).tojson())
     found["nodes"][0]["labels"] = labels
     found["checksum"] = _files._checksum({k: found[k] for k in ("nodes", "heads")})
     with pytest.raises(mx.errors.DefinitionError, match="node 0"):
@@ -76,10 +83,10 @@ def test_damaged_attributes_of_a_file(labels):
 def test_names():
     with symbol.NameManager() as outer:
         x = symbol.var("x")
-        assert [np.exp(x).name, np.exp(x).name, np.sin(x).name] == ["exp0", "exp1", "sin0"]
+        assert [exp(x).name, exp(x).name, sin(x).name] == ["exp0", "exp1", "sin0"]
         with symbol.Prefix("net_"):
-            assert [np.exp(x).name, symbol.var("w").name] == ["net_exp0", "w"]
-        assert np.exp(x).name == "exp2"
+            assert [exp(x).name, symbol.var("w").name] == ["net_exp0", "w"]
+        assert exp(x).name == "exp2"
     assert outer.get(None, "exp") == "exp3"
     assert outer.get("given", "exp") == "given"
     assert x.name == "x"
@@ -91,7 +98,7 @@ def test_names_of_a_manager_of_ones_own():
             return super().get(name, hint).upper()
 
     with Shouting():
-        assert np.exp(symbol.var("x")).list_outputs() == ["EXP0"]
+        assert exp(symbol.var("x")).list_outputs() == ["EXP0"]
 
 
 def test_each_thread_has_its_own_scopes():
@@ -117,7 +124,7 @@ def test_multipliers_reach_the_parameters_of_a_block():
     ("make", "match"),
     [
         (lambda: symbol.AttrScope(a=1), r"AttrScope: attributes are strings.*'a'=1"),
-        (lambda: symbol.var("x", attr={"a": 1}), r"var: attributes are strings"),
+        (lambda: symbol.var("x", attr=wrong), r"var: attributes are strings"),
         (lambda: symbol.var("x", lr_mult="fast"), r"var: lr_mult"),
         (lambda: symbol.Prefix(3), r"Prefix: expected a string"),
     ],
@@ -129,7 +136,7 @@ def test_wrong_arguments(make, match):
 
 def test_pickles_and_copies():
     with symbol.AttrScope(mood="so so"):
-        y = np.exp(symbol.var("x", shape=("n", 2), dtype="float32"))
+        y = exp(symbol.var("x", shape=("n", 2), dtype="float32"))
     for again in (pickle.loads(pickle.dumps(y)), copy.deepcopy(y), copy.copy(y)):
         assert again.tojson() == y.tojson() and isinstance(again, symbol.Symbol)
 

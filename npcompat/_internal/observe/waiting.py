@@ -6,11 +6,13 @@ all others would wait for ever.
 
 import atexit
 import os
+import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from npcompat._internal.backend.jax import processes, sharding
 from npcompat._internal.support.errors import is_user_code
@@ -80,11 +82,35 @@ class Watcher(threading.Thread):
         )
 
 
+def end_at_errors() -> None:
+    """Let this process end at once after an exception that nobody has caught.
+
+    JAX waits at the end of a process for the others, which wait for this one in their next step.
+    """
+    raised: list[int] = []
+
+    def noting(kind: Any, error: BaseException, traceback: Any) -> None:
+        raised.append(128 + signal.SIGINT if issubclass(kind, KeyboardInterrupt) else 1)
+        previous(kind, error, traceback)
+
+    def end() -> None:
+        if raised:
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(Exception):  # nobody may read it any more
+                    stream.flush()
+            os._exit(raised[0])
+
+    previous, sys.excepthook = sys.excepthook, noting
+    atexit.register(end)  # before JAX's own function, which was registered earlier
+
+
 def end_with_launcher() -> None:
     """Let this process end soon after `python -m npcompat.launch`, if that is its parent.
 
     A launcher that is killed can't end its processes itself.
     """
+    if processes.has_lost_launcher():
+        _quit("npcompat: the launcher of this process has died.")
     if processes.is_launched_by(os.getppid()):
         watch = threading.Thread(
             target=_await_end, args=(os.getppid(),), daemon=True, name="npcompat.launch"
@@ -130,4 +156,4 @@ def _waits(frames: list[FrameType]) -> bool:
     return not any(["compile" in f.f_code.co_name for f in frames[:12]])
 
 
-__all__ = ["LOST", "Watcher", "end_with_launcher"]
+__all__ = ["LOST", "Watcher", "end_at_errors", "end_with_launcher"]

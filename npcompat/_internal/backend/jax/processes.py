@@ -132,6 +132,20 @@ def is_launched_by(parent: int) -> bool:
     return os.environ.get("NPCOMPAT_LAUNCHER") == str(parent)
 
 
+def has_lost_launcher() -> bool:
+    """Return True if `python -m npcompat.launch`, which started this process, is gone already."""
+    launcher = os.environ.get("NPCOMPAT_LAUNCHER", "")
+    if not launcher.isdecimal() or launcher == "1" or os.getppid() != 1:
+        return False
+    try:
+        os.kill(int(launcher), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        pass
+    return False
+
+
 __all__ = [
     "Board",
     "agree",
@@ -140,6 +154,7 @@ __all__ = [
     "count",
     "differ",
     "environment_address",
+    "has_lost_launcher",
     "in_cluster",
     "is_launched_by",
     "join",

@@ -324,6 +324,26 @@ def test_processes_that_make_different_parts_are_told_so(tmp_path):
     assert "all of 0" in said and "all of 1" in said
 
 
+def test_other_elements_in_another_process_are_refused(tmp_path):
+    body = """
+    rank, mesh = npx.distributed.rank(), npx.Mesh(data=-1)
+    whole, cut = npx.shard(onp.arange(4.0), mesh), npx.shard(onp.arange(4.0), mesh, "data")
+    assert (whole * cut).sum() == 14
+    for move in (
+        lambda: npx.shard(onp.arange(4.0) + 100 * rank, mesh),
+        lambda: np.array([rank, 1.0]).to_device(mesh("data")),
+    ):
+        try:
+            move()
+        except RuntimeError as error:
+            print(f"{rank}: {error}\\n", end="", flush=True)
+    npx.distributed.barrier("end")
+    """
+    said = launched(2, script(body), tmp_path)
+    for rank in (0, 1):
+        assert said.count(f"{rank}: process {rank} moves other elements to the devices") == 2
+
+
 def test_workers_of_a_loader_do_not_join_the_processes(tmp_path):
     body = """
     if __name__ == "__main__":
@@ -341,7 +361,7 @@ def test_an_exception_in_one_process_ends_the_job(tmp_path):
     path = tmp_path / "raises.py"
     path.write_text(
         FIRST.replace("PATIENCE", "600")
-        + "import atexit\natexit.register(lambda: print('at the end', flush=True))\n"
+        + "import atexit\nfrom npcompat import np\natexit.register(lambda: print('at the end', flush=True))\n"
         "rank, a = npx.distributed.rank(), np.arange(8.0, device=npx.Mesh(data=-1)('data'))\n"
         "for i in range(4):\n"
         "    if rank == 1 and i == 2:\n        raise ValueError('too late')\n"

@@ -3,12 +3,13 @@
 The host and XLA's CPU are both `cpu(0)`: users never see which of them holds an array.
 """
 
+import zlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import language, sharding
+from npcompat._internal.backend.jax import language, processes, sharding
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.kit.devices import EngineDevice
 from npcompat._internal.backend.plugin import registry
@@ -17,7 +18,7 @@ from npcompat._internal.core.engine_array import EngineArray
 from npcompat._internal.core.graph_node import Node, PythonPullback
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import backends, handles, placement
+from npcompat._internal.dispatch import backends, handles, pending_errors, placement
 from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.dispatch.meshes import Mesh, Sharding, described, local_devices
 
@@ -236,10 +237,30 @@ def moved(handle: Handle, device: Any) -> Any:
         trace_notes.runs_on(wanted.resolve())
     if mode.trace is not None or isinstance(value.payload, language.Unknown):
         return apply(_to_device, (handle,), (wanted,))
+    if isinstance(wanted, Sharding) and processes.count() > 1:
+        _check_same(value.payload, wanted)
     if value.node is None or not mode.recording:
         return handles.wrap(Value(_copied(value.payload, wanted)))
     node = Node(_to_device, (wanted,), (value,), (True,), PythonPullback(_move_back(value)), 1)
     return handles.wrap(Value(_copied(value.payload, wanted), node))
+
+
+def _check_same(payload: Any, place: Sharding) -> None:
+    """Raise RuntimeError, at the next read at the latest, if the processes move different arrays to
+    a layout over all of them: each would go on with its own.
+    """
+    if type(payload) is not onp.ndarray and not payload.is_fully_addressable:
+        return
+    array = onp.ascontiguousarray(payload)
+    what = f"{array.shape} {array.dtype} {zlib.crc32(array.view(onp.uint8).reshape(-1).data)}"
+    message = (
+        f"process {processes.rank()} moves other elements to the devices of all processes than "
+        "another one does: make the array of the same numbers everywhere, or give the rows of each "
+        "process by npx.from_local"
+    )
+    pending_errors.expect(processes.differ(what, place.resolve()), [(RuntimeError, message)])
+    if place.device_type == "cpu":
+        pending_errors.raise_pending()
 
 
 def _copied(payload: Any, device: Place) -> Any:

@@ -29,7 +29,7 @@ from npcompat._internal.dispatch.backends import XLA_ARRAY
 from npcompat._internal.dispatch.placement import SCALARS
 from npcompat._internal.native import fast_path
 from npcompat.numpy import _arithmetic, _bits, _comparison, _floats, _products
-from npcompat.numpy._overrides import overridden
+from npcompat.numpy._overrides import means_more, overridden, to_numpys
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy._ufunc import name_of, on_host, store
 
@@ -102,6 +102,8 @@ def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
         ours, other = (x1, x2) if isinstance(x1, Handle) else (x2, x1)
         if not isinstance(other, _OPERANDS) and _takes_over(type(other)):
             return NotImplemented
+        if means_more(other):
+            return infix(to_numpys(x1), to_numpys(x2))
         if op.ufunc is onp.multiply and _repeats(ours, other):
             return NotImplemented
     return _apply(op, (x1, x2))

@@ -10,14 +10,42 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as onp
 
+from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import late_bound
+from npcompat._internal.dispatch import handles, late_bound
 from npcompat._internal.dispatch.subclasses import is_subclass
 
 P = ParamSpec("P")
 R = TypeVar("R")
 _NONE_OF_THEM = (onp.generic, int, float, complex, str, bytes, list, tuple, type(None))
 _NUMPYS = onp.ndarray.__array_ufunc__
+
+
+def means_more(x: Any) -> bool:
+    """Return True for arrays of NumPy's that are no plain elements: masked arrays and matrices.
+
+    NumPy's own functions know what they mean.
+    """
+    return type(x) is not onp.ndarray and isinstance(x, onp.ma.MaskedArray | onp.matrix)
+
+
+def to_numpys(x: Any) -> Any:
+    """Return an operand for NumPy's function: an array of ours as NumPy's over the same memory.
+
+    Raises
+    ------
+    TypeError
+        If it is recorded: the derivative would be lost.
+    """
+    if not isinstance(x, Handle):
+        return x
+    if modes.current().recording and handles.read(x).node is not None:
+        raise TypeError(
+            "an array that is recorded meets a masked array or a matrix of NumPy's, whose functions "
+            "have no derivatives: take its elements and its mask as arrays, as m.filled(0) and "
+            "~numpy.ma.getmaskarray(m)"
+        )
+    return onp.asarray(x)
 
 
 def overrides(x: Any) -> bool:
@@ -29,6 +57,8 @@ def overrides(x: Any) -> bool:
         )
     if isinstance(x, _NONE_OF_THEM):
         return False
+    if means_more(x):
+        return True
     return getattr(type(x), "__array_ufunc__", _NUMPYS) is not _NUMPYS
 
 
@@ -95,6 +125,13 @@ def _call_overrides(
     candidates = _in_turn([*inputs, *options.get("out", ()), options.get("where")])
     if function is None or not candidates:
         return NotImplemented
+    if any(map(means_more, candidates)):
+        numpys = getattr(onp, function.__name__)
+        called = numpys if method == "__call__" else getattr(numpys, method)
+        given = {
+            k: tuple(map(to_numpys, v)) if k == "out" else to_numpys(v) for k, v in options.items()
+        }
+        return called(*map(to_numpys, inputs), **given)
     for x in candidates:
         if type(x).__array_ufunc__ is None:
             raise TypeError(
@@ -172,6 +209,9 @@ def reduced_by(function: Callable[..., Any], arguments: Mapping[str, Any]) -> An
         if _is_foreign(x):
             return _by_protocol(x, function, *_as_called(function, arguments))
     name, a = function.__name__, arguments["a"]
+    if _has_own(a, name):
+        args, options = _as_called(function, arguments)
+        return getattr(onp, name)(*args, **options)
     if not is_subclass(type(a)) or getattr(type(a), name) is getattr(late_bound.ndarray, name):
         return NotImplemented
     _, options = _as_called(function, arguments)
@@ -199,6 +239,8 @@ def asks_classes(
             for x in dispatcher(*args, **kwargs):
                 if _is_foreign(x):
                     return cast("R", _by_protocol(x, call, args, kwargs))
+                if _has_own(x, function.__name__):
+                    return cast("R", getattr(onp, function.__name__)(*args, **kwargs))
             return function(*args, **kwargs)
 
         return call
@@ -208,9 +250,32 @@ def asks_classes(
 
 def _is_foreign(x: Any) -> bool:
     """Return True if an object's class belongs to a library with `__array_function__`."""
-    return hasattr(type(x), "__array_function__") and not isinstance(
-        x, Handle | onp.ndarray | onp.generic
+    return means_more(x) or (
+        hasattr(type(x), "__array_function__")
+        and not isinstance(x, Handle | onp.ndarray | onp.generic)
     )
+
+
+def _has_own(x: Any, name: str) -> bool:
+    """Return True for an object that is no array-like, and has a method that NumPy's function of
+    this name calls, as sparse matrices of SciPy's.
+    """
+    kind = type(x)
+    return (
+        name in _OF_METHODS
+        and not isinstance(x, (Handle, onp.ndarray, *_NONE_OF_THEM))
+        and not hasattr(kind, "__array__")
+        and callable(getattr(kind, name, None))
+    )
+
+
+_OF_METHODS = frozenset((
+    "all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "clip", "compress", "cumprod",
+    "cumsum", "diagonal", "max", "mean", "min", "nonzero", "partition", "prod", "ptp", "put", "repeat",
+    "reshape", "round", "searchsorted", "squeeze", "std", "sum", "swapaxes", "take", "trace", "transpose",
+    "var",
+))  # fmt: skip
+"""Functions of NumPy that call the method of their name if the operand has one."""
 
 
 def _by_protocol(
@@ -221,6 +286,9 @@ def _by_protocol(
     NumPy's is the one that other libraries know.
     """
     numpys = getattr(onp, function.__name__, function)
+    if means_more(x):
+        args = tuple(map(to_numpys, args))
+        kwargs = {name: to_numpys(value) for name, value in kwargs.items()}
     for asked in (numpys,) if isinstance(x, onp.ndarray | onp.generic) else (function, numpys):
         made = type(x).__array_function__(x, asked, (type(x),), args, kwargs)
         if made is not NotImplemented:
@@ -254,8 +322,10 @@ __all__ = [
     "asks_classes",
     "given",
     "made_like",
+    "means_more",
     "overridden",
     "overrides",
     "reduced_by",
     "reduced_by_class",
+    "to_numpys",
 ]

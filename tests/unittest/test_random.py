@@ -429,3 +429,12 @@ def test_bounds_that_are_arrays_are_checked_in_compiled_functions_too():
 
 def test_bytes():
     assert isinstance(np.random.bytes(5), bytes) and len(np.random.bytes(5)) == 5
+
+
+def test_one_number_is_a_scalar():
+    for draw in (np.random.rand, np.random.randn, np.random.RandomState(0).rand):
+        drawn = draw()
+        assert isinstance(drawn, float | onp.floating) and hash(drawn) == hash(drawn.item())
+        first = drawn
+        drawn += 1
+        assert drawn != first

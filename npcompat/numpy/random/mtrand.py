@@ -210,7 +210,7 @@ class RandomState(Continuous, Counts, Vectors, Orders):
         >>> np.random.rand(2, 3).shape
         (2, 3)
         """
-        return self.random_sample(args, dtype=dtype, device=device, ctx=ctx)
+        return self.random_sample(args or None, dtype=dtype, device=device, ctx=ctx)
 
     def randn(
         self, *args: Any, dtype: DTypeLike = None, device: Any = None, ctx: Any = None
@@ -222,7 +222,7 @@ class RandomState(Continuous, Counts, Vectors, Orders):
         >>> np.random.randn(2, 3).shape
         (2, 3)
         """
-        return self.standard_normal(args, dtype=dtype, device=device, ctx=ctx)
+        return self.standard_normal(args or None, dtype=dtype, device=device, ctx=ctx)
 
     def standard_normal(
         self,

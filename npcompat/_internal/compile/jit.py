@@ -16,7 +16,6 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend.jax import language
-from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.compile import loop_policy, recompilation
 from npcompat._internal.compile.call_arguments import Call, Static
 from npcompat._internal.compile.program import NO_CACHED_RUN, Program, is_plain
@@ -26,7 +25,7 @@ from npcompat._internal.core.handle import Value
 from npcompat._internal.core.tensor_type import TensorType
 from npcompat._internal.dispatch import handles as _handles
 from npcompat._internal.dispatch import late_bound
-from npcompat._internal.dispatch.backends import ON_DEVICES, engine_of
+from npcompat._internal.dispatch.backends import ON_DEVICES, XLA, engine_of
 from npcompat._internal.dispatch.placement import transfer_to_xla
 from npcompat._internal.native import fast_path
 from npcompat._internal.support import gc_pause
@@ -364,7 +363,7 @@ def _aval(payload: Any, mode: modes.Mode, name: str) -> Any:
     if type(payload) in ON_DEVICES:
         return payload.aval
     if engine_of(mode) is None:
-        return xla.aval(payload)
+        return XLA.aval(payload)
     return transfer_to_xla(payload, mode, name).aval
 
 

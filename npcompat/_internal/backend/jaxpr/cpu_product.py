@@ -34,14 +34,14 @@ def faster(
     b: Any
     a, b = equation.invars
     sizes = (*a.aval.shape, *b.aval.shape)
-    if batch != ((), ()) or not all([type(n) is int for n in sizes]):
+    if batch != ((), ()) or len(left) != 1 or not all([type(n) is int for n in sizes]):
         return None
     if (a.aval.ndim, b.aval.ndim) == (2, 1):
         matrix, axis = _untransposed(a, left[0], made)
         if axis == 0 and matrix.aval.size >= LARGE:
             return _Product(equation.params, (axis,), right, True), [matrix, b]
         return None
-    if b.aval.size < LARGE or a.aval.ndim < 2 or len(left) != 1:
+    if b.aval.size < LARGE or a.aval.ndim < 2:
         return None
     rows = a.aval.size // a.aval.shape[left[0]]
     if rows == 1 and b.aval.ndim == 2:

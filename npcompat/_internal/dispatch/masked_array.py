@@ -238,10 +238,14 @@ def select(a: Value, mask: Value, axis: int, ordered: bool = False) -> Value:
     if type(a.payload) is MaskedPayload or type(mask.payload) is MaskedPayload:
         return _again(a, mask, axis)
     trailing = len(a.payload.shape) - axis - len(mask.payload.shape)
-    mask = _known(mask)
-    selected = adopted(MaskedPayload(a, mask, trailing, ordered))
-    selected.payload.filled = False
-    return filled(selected) if modes.differentiated() else selected
+    return _selection(a, _known(mask), trailing, ordered)
+
+
+def _selection(a: Value, mask: Value, trailing: int, ordered: bool = False) -> Value:
+    """Return what a mask selects of an array, filled if it may be differentiated."""
+    found = adopted(MaskedPayload(a, mask, trailing, ordered))
+    found.payload.filled = False
+    return filled(found) if modes.differentiated() else found
 
 
 def filled(value: Value) -> Value:
@@ -292,8 +296,7 @@ def _again(a: Value, mask: Value, axis: int) -> Value:
             any([type(s) is MaskedPayload and s.ordered for s in (outer, inner)]),
         )
     both = _known(run(REGISTRY["_npi_logical_and"], [outer.mask, inner.values]))
-    values = run(_spread, [outer.values, both], (axis,))
-    return adopted(MaskedPayload(values, both, outer.trailing, source=outer.source))
+    return _selection(outer.source, both, outer.trailing)
 
 
 _BESIDE = "the length of {}, beside arrays of another length, is asked for"

@@ -21,12 +21,15 @@ _NONE_OF_THEM = (onp.generic, int, float, complex, str, bytes, list, tuple, type
 _NUMPYS = onp.ndarray.__array_ufunc__
 
 
+_MEANING_MORE = (onp.ma.MaskedArray, onp.matrix)
+
+
 def means_more(x: Any) -> bool:
     """Return True for arrays of NumPy's that are no plain elements: masked arrays and matrices.
 
     NumPy's own functions know what they mean.
     """
-    return type(x) is not onp.ndarray and isinstance(x, onp.ma.MaskedArray | onp.matrix)
+    return isinstance(x, onp.ndarray) and isinstance(x, _MEANING_MORE)
 
 
 def to_numpys(x: Any) -> Any:

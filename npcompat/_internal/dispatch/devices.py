@@ -249,7 +249,9 @@ def _check_same(payload: Any, place: Sharding) -> None:
     """Raise RuntimeError, at the next read at the latest, if the processes move different arrays to
     a layout over all of them: each would go on with its own.
     """
-    if type(payload) is not onp.ndarray and not payload.is_fully_addressable:
+    if type(payload) is EngineArray or not (
+        type(payload) is onp.ndarray or payload.is_fully_addressable
+    ):
         return
     array = onp.ascontiguousarray(payload)
     what = f"{array.shape} {array.dtype} {zlib.crc32(array.view(onp.uint8).reshape(-1).data)}"

@@ -43,6 +43,7 @@ from npcompat._internal.random import stream
 from npcompat._internal.support.interrupts import uninterrupted
 
 NO_CACHED_RUN: Any = object()
+_LARGE = backends.XLA.LARGE
 _lock = program_lock.lock
 
 
@@ -250,10 +251,12 @@ class Program:
         if not all(map(is_plain, args)):
             return NO_CACHED_RUN
         inputs = [a._value.payload for a in args]
-        execution.lend(self.op, inputs, self.donated)
         for i, known in enumerate(types):
             if type(inputs[i]) not in backends.ON_DEVICES:
-                inputs[i] = transfer_to_xla(inputs[i], mode, self.op.name)
+                if inputs[i].nbytes >= _LARGE:
+                    execution.lend(self.op, inputs, self.donated)
+                if type(inputs[i]) is onp.ndarray:
+                    inputs[i] = transfer_to_xla(inputs[i], mode, self.op.name)
             if inputs[i].aval is not known:
                 return NO_CACHED_RUN
         if not self.pure:

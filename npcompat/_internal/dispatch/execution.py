@@ -103,7 +103,8 @@ def execute(op: Op, payloads: list[Any], donate: Collection[int]) -> Sequence[An
     if not payloads:
         out = _create(op, (), mode)
         return [out.payload] if op.outputs == 1 else [v.payload for v in out]
-    lend(op, payloads, donate)
+    if LENDS and onp.ndarray in map(type, payloads):
+        lend(op, payloads, donate)
     out = call(op, payloads, (), donate, _backend_of(op, payloads, (), mode), mode)
     return (out,) if op.outputs == 1 else out
 

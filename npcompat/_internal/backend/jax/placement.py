@@ -51,7 +51,9 @@ def asarray(array: Any, device: Any = None) -> Any:
         onp.logical_and(array, True, out=buffer)
     elif is_large:
         onp.copyto(buffer, array)
-    return _transferred(buffer, aval(array), device, ZERO_COPY if is_large else COPY_DURING_CALL)
+    return _transferred(
+        buffer, _aval(array.shape, array.dtype), device, ZERO_COPY if is_large else COPY_DURING_CALL
+    )
 
 
 ZERO_COPY, COPY_DURING_CALL = (

@@ -70,3 +70,12 @@ def found(monkeypatch):
     monkeypatch.setattr(roll_loops, "MIN_EQNS", 8)
     monkeypatch.setattr(roll_loops, "MAX_FUSIBLE_EQNS", 0)
     return seen
+
+
+@pytest.fixture
+def on_the_host():
+    """Compute on the host: formulas are tested where nothing is compiled for each of their steps, and
+    tests of compiled code say so.
+    """
+    with npx.backend("numpy"):
+        yield

@@ -13,13 +13,7 @@ from npcompat import autograd, gluon, np, npx
 mgp = gluon.probability
 
 
-@pytest.fixture(autouse=True)
-def on_the_host():
-    """Formulas are tested where nothing is compiled for each of their steps; tests of compiled code
-    say so.
-    """
-    with npx.backend("numpy"):
-        yield
+pytestmark = pytest.mark.usefixtures("on_the_host")
 
 
 A = onp.array([0.7, 1.5, 4.0])

@@ -12,13 +12,7 @@ B = onp.array([2.5, 0.6, 1.0])
 LOC = onp.array([-1.0, 0.0, 2.0])
 
 
-@pytest.fixture(autouse=True)
-def on_the_host():
-    """Formulas are tested where nothing is compiled for each of their steps; tests of compiled code
-    say so.
-    """
-    with npx.backend("numpy"):
-        yield
+pytestmark = pytest.mark.usefixtures("on_the_host")
 
 
 REPARAMETERIZED = {

@@ -11,13 +11,7 @@ from npcompat import autograd, gluon, np, npx
 mgp = gluon.probability
 
 
-@pytest.fixture(autouse=True)
-def on_the_host():
-    """Formulas are tested where nothing is compiled for each of their steps; tests of compiled code
-    say so.
-    """
-    with npx.backend("numpy"):
-        yield
+pytestmark = pytest.mark.usefixtures("on_the_host")
 
 
 COV = onp.array([[2.0, 0.6], [0.6, 1.0]])

@@ -9,13 +9,7 @@ from npcompat import autograd, gluon, np, npx
 mgp = gluon.probability
 
 
-@pytest.fixture(autouse=True)
-def on_the_host():
-    """Formulas are tested where nothing is compiled for each of their steps; tests of compiled code
-    say so.
-    """
-    with npx.backend("numpy"):
-        yield
+pytestmark = pytest.mark.usefixtures("on_the_host")
 
 
 def test_log_odds_are_exact_where_one_event_is_hardly_possible():

@@ -12,13 +12,7 @@ mgp = gluon.probability
 constraint = mgp.constraint
 
 
-@pytest.fixture(autouse=True)
-def on_the_host():
-    """Formulas are tested where nothing is compiled for each of their steps; tests of compiled code
-    say so.
-    """
-    with npx.backend("numpy"):
-        yield
+pytestmark = pytest.mark.usefixtures("on_the_host")
 
 
 X = onp.array([0.3, 1.0, 2.5])

@@ -37,7 +37,7 @@ try:
         random,
     )
 
-    wiring.connect_arrays(np.ndarray, _scalar.Scalar, _overrides.overridden)
+    wiring.connect_arrays(np.ndarray, _scalar.Scalar, _scalar.HOST_SCALARS, _overrides.overridden)
 finally:
     if _COLLECTS:
         if gc.get_freeze_count() == 0:

@@ -59,7 +59,10 @@ def connect_core() -> None:
 
 
 def connect_arrays(
-    array: type[handle.Handle], scalar: type[handle.Handle], overridden: Callable[..., Any]
+    array: type[handle.Handle],
+    scalar: type[handle.Handle],
+    host_scalars: tuple[type[handle.Handle] | None, ...],
+    overridden: Callable[..., Any],
 ) -> None:
     """Fill in the classes of arrays; `npcompat.numpy` calls it once, when it is imported.
 
@@ -67,13 +70,18 @@ def connect_arrays(
     ----------
     array, scalar : type
         Public classes of arrays and of scalars.
+    host_scalars : tuple
+        Classes of scalars that derive from NumPy's, by NumPy's type numbers; None for numbers
+        without one.
     overridden : callable
         Function that asks operands of other classes for a result (`__array_ufunc__`).
     """
     late_bound.ndarray, late_bound.scalar = array, scalar
+    late_bound.host_scalars = host_scalars
+    late_bound.scalars = frozenset((scalar, *filter(None, host_scalars)))
     late_bound.overridden = overridden
-    late_bound.ordinary.update((array, scalar))
-    fast_path.connect(array=array, scalar=scalar)
+    late_bound.ordinary.update((array, *late_bound.scalars))
+    fast_path.connect(array=array, scalar=scalar, host_scalars=host_scalars)
 
 
 def connect_symbols(

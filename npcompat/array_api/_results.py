@@ -48,7 +48,7 @@ def as_arrays(result: Any) -> Any:
     kind = type(result)
     if kind is np.ndarray:
         return result if result.ndim else result.view(ArrayWithoutAxes)
-    if kind is late_bound.scalar:
+    if kind in late_bound.scalars:
         return subclasses.instance(np.asarray(result), ArrayWithoutAxes, None)
     if kind is ArrayWithoutAxes:
         return result.view(np.ndarray) if result.ndim else result

@@ -200,7 +200,7 @@ def _of_others(a: Any, dtype: Any, copy: bool | None, device: Any, order: Order)
 
 def _of_ours(a: Any, dtype: Any, copy: bool | None, device: Any, order: Order, subok: bool) -> Any:
     """Convert an npcompat array or scalar; return the array itself if nothing changes."""
-    if type(a) is late_bound.scalar:
+    if type(a) in late_bound.scalars:
         if copy is False:
             raise ValueError(
                 "Unable to avoid copy while creating an array as requested: a scalar has no memory "

@@ -231,7 +231,7 @@ class Flat:
                 if isinstance(new, Handle):
                     new = (
                         handles.to_host(new)[()]
-                        if type(new) is late_bound.scalar
+                        if type(new) in late_bound.scalars
                         else handles.to_host(new)
                     )
                 target.flat[handles.to_host(key) if isinstance(key, Handle) else key] = new

@@ -46,7 +46,7 @@ class Memory(Handle):
     @property
     def data(self) -> memoryview:
         """Memoryview of the memory, which each side can write where `numpy.asarray` can."""
-        if type(self) is late_bound.scalar:
+        if type(self) in late_bound.scalars:
             return handles.to_host(self).data.toreadonly()
         return memoryview(fast_path.export(self))
 
@@ -62,7 +62,7 @@ class Memory(Handle):
             For an array that is recorded or on XLA: what is written to an address can't be refused,
             and would reach whatever else means the same memory.
         """
-        if type(self) is late_bound.scalar:
+        if type(self) in late_bound.scalars:
             return handles.to_host(self).ctypes
         memory = fast_path.export(self)
         if not memory.flags.writeable and self.flags.writeable:

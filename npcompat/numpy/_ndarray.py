@@ -8,7 +8,7 @@ import numpy as onp
 from numpy._globals import _CopyMode
 
 from npcompat._internal.core import dtypes, modes
-from npcompat._internal.core.handle import Value, extra, payload_now, root_of
+from npcompat._internal.core.handle import StoredHandle, Value, extra, payload_now, root_of
 from npcompat._internal.core.op import as_shape
 from npcompat._internal.dispatch import array_like, backends, devices, handles, writes
 from npcompat._internal.dispatch.apply import apply, apply_cached
@@ -40,7 +40,7 @@ from npcompat.numpy._ndarray_gradients import Gradients
 from npcompat.numpy._ndarray_reductions import Reductions
 from npcompat.numpy._ndarray_selection import Selection
 from npcompat.numpy._operators import InPlaceOperators, Operators
-from npcompat.numpy._protocols import Protocols
+from npcompat.numpy._protocols import NumPyDispatch, Protocols
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Order, Out
 from npcompat.numpy._ufunc import _cast
 from npcompat.numpy._unbound import special
@@ -489,7 +489,9 @@ class Array(Selection, Reductions, Gradients, Operators, Protocols, Memory, Flue
         return self.round(ndigits or 0)
 
 
-class ndarray(InPlaceOperators, ArrowProtocol, Array, fast_path.Buffered):
+class ndarray(
+    InPlaceOperators, ArrowProtocol, Array, NumPyDispatch, StoredHandle, fast_path.Buffered
+):
     """N-dimensional array: NumPy's interface over a backend.
 
     Slices, transposes and reshapes are views, writing is in place, and every operation can be

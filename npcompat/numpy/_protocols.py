@@ -34,36 +34,9 @@ API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 
 class Protocols(Handle):
-    """Mixin of `ndarray` for conversion and interoperability protocols.
-
-    It serves `float(ours)`, `numpy.add(ours, theirs)`, `numpy.concatenate([ours])` and
-    `numpy.from_dlpack(ours)`.
-    """
+    """Mixin of arrays and scalars for conversions: `float(ours)`, `numpy.from_dlpack(ours)`."""
 
     __slots__ = ()
-
-    def __array_ufunc__(self, ufunc: onp.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """Run our ufunc of the same name; a ufunc that we lack runs on the host.
-
-        Results for NumPy arrays given as `out` are copied there. As NumPy's own method, it
-        defers to operands of other classes that override.
-        """
-        if not hasattr(ufunc, "nin"):
-            raise TypeError(f"__array_ufunc__: expected a ufunc, got {type(ufunc).__name__}")
-        if ufunc in late_bound.ufuncs.values():  # called by one of our ufuncs: avoid recursion
-            if any(map(overrides, (*inputs, *kwargs.get("out", ()), kwargs.get("where")))):
-                return NotImplemented
-            return (ufunc if method == "__call__" else getattr(ufunc, method))(*inputs, **kwargs)
-        ours = getattr(importlib.import_module("npcompat.numpy"), ufunc.__name__, None)
-        if ours is None or ours is ufunc or getattr(onp, ufunc.__name__, None) is not ufunc:
-            return foreign(ufunc, method, inputs, kwargs)
-        call = ours if method == "__call__" else getattr(ours, method)
-        outs = kwargs.get("out", ())
-        if not any([isinstance(o, onp.ndarray) for o in outs]):
-            return call(*inputs, **kwargs)
-        return _into_numpys(
-            ufunc, call, inputs, outs, {k: v for k, v in kwargs.items() if k != "out"}
-        )
 
     @special("convert", infix=bool)
     def __bool__(self) -> bool:
@@ -91,7 +64,7 @@ class Protocols(Handle):
             if copy is False:
                 raise ValueError("Unable to avoid copy while creating an array as requested.")
             return handles.to_host(self).astype(dtype)
-        if copy or type(self) is late_bound.scalar:
+        if copy or type(self) in late_bound.scalars:
             return onp.array(handles.to_host(self))
         found: onp.ndarray[Any, Any] = fast_path.export(self)
         return found
@@ -103,7 +76,7 @@ class Protocols(Handle):
         The end of an address's use is unknown, so the memory stays borrowed while the array lives.
         """
         # NumPy would ask for it before `__array__`
-        if type(self) is late_bound.scalar or not fast_path.has_buffers:
+        if type(self) in late_bound.scalars or not fast_path.has_buffers:
             raise AddressNotImplementedError(_NO_ADDRESS)
         pending_errors.raise_pending()
         found = borrowed_buffers.pinned(self)
@@ -154,7 +127,7 @@ class Protocols(Handle):
                 raise BufferError(
                     f"__dlpack__(dl_device={dl_device}): the array can't go to this device: {error}"
                 ) from error
-        memory: Any = payload if type(self) is late_bound.scalar else fast_path.export(self)
+        memory: Any = payload if type(self) in late_bound.scalars else fast_path.export(self)
         unversioned = max_version is None or tuple(max_version) < (1, 0)
         if unversioned and not memory.flags.writeable and copy is not False:
             memory = memory.copy()  # such capsules have no flag for memory that is read-only
@@ -170,6 +143,37 @@ class Protocols(Handle):
         kind, number = payload.__dlpack_device__()
         return int(kind), int(number)
 
+
+class NumPyDispatch(Handle):
+    """Mixin of `ndarray` for NumPy's functions: `numpy.add(ours, theirs)`, `numpy.sum(ours)`."""
+
+    __slots__ = ()
+
+    def __array_ufunc__(self, ufunc: onp.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """Run our ufunc of the same name; a ufunc that we lack runs on the host.
+
+        Results for NumPy arrays given as `out` are copied there. As NumPy's own method, it
+        defers to operands of other classes that override.
+        """
+        if not hasattr(ufunc, "nin"):
+            raise TypeError(f"__array_ufunc__: expected a ufunc, got {type(ufunc).__name__}")
+        if ufunc in late_bound.ufuncs.values():  # called by one of our ufuncs: avoid recursion
+            if any(map(overrides, (*inputs, *kwargs.get("out", ()), kwargs.get("where")))):
+                return NotImplemented
+            return (ufunc if method == "__call__" else getattr(ufunc, method))(*inputs, **kwargs)
+        if method == "at" and isinstance(inputs[0], onp.ndarray):
+            return foreign(ufunc, method, inputs, kwargs)
+        ours = getattr(importlib.import_module("npcompat.numpy"), ufunc.__name__, None)
+        if ours is None or ours is ufunc or getattr(onp, ufunc.__name__, None) is not ufunc:
+            return foreign(ufunc, method, inputs, kwargs)
+        call = ours if method == "__call__" else getattr(ours, method)
+        outs = kwargs.get("out", ())
+        if not any([isinstance(o, onp.ndarray) for o in outs]):
+            return call(*inputs, **kwargs)
+        return _into_numpys(
+            ufunc, call, inputs, outs, {k: v for k, v in kwargs.items() if k != "out"}
+        )
+
     def __array_function__(
         self, func: Callable[..., Any], types: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Any:
@@ -184,6 +188,8 @@ class Protocols(Handle):
             raise TypeError("kwargs must be a dict.")
         if not all([issubclass(kind, Handle | onp.ndarray) for kind in types]):
             return NotImplemented
+        if func in _WRITERS and args and isinstance(args[0], onp.ndarray):
+            return by_numpy(func, args, kwargs)  # into an array of NumPy's
         module = func.__module__ or ""
         if module.partition(".")[0] != "numpy":
             return getattr(func, "_implementation", func)(*args, **kwargs)
@@ -192,6 +198,12 @@ class Protocols(Handle):
         except (ImportError, AttributeError):
             return by_numpy(func, args, kwargs)
         return by_numpy(func, args, kwargs) if ours is func else ours(*args, **kwargs)
+
+
+_WRITERS = frozenset((
+    onp.copyto, onp.fill_diagonal, onp.place, onp.put, onp.put_along_axis, onp.putmask,
+))  # fmt: skip
+"""Functions of NumPy that write their first argument."""
 
 
 def foreign(ufunc: onp.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -376,6 +388,7 @@ def __array_namespace_info__() -> NamespaceInfo:  # noqa: N807 (the standard nam
 __all__ = [
     "API_VERSIONS",
     "NamespaceInfo",
+    "NumPyDispatch",
     "Protocols",
     "__array_namespace_info__",
     "foreign",

@@ -1,32 +1,28 @@
 """NumPy's scalars: single elements, and results without axes."""
 
+import struct
 from typing import Any
 
 import numpy as onp
 
 from npcompat._internal.autograd import tape
 from npcompat._internal.backend.jax import language
-from npcompat._internal.dispatch import execution, handles
+from npcompat._internal.core.handle import StoredHandle, Value
+from npcompat._internal.dispatch import array_like, execution, handles
 from npcompat._internal.dispatch.placement import constant
 from npcompat._internal.indexing import lens
+from npcompat._internal.native import fast_path
 from npcompat.numpy import _printing
 from npcompat.numpy._memory_order import check_order
 from npcompat.numpy._ndarray import Array
+from npcompat.numpy._protocols import NumPyDispatch
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, Order
 
 
-class Scalar(Array):
-    """NumPy scalar: a single element, or a result without axes.
-
-    It is immutable, aliases nothing, and is hashable. For `isinstance` it has NumPy's scalar
-    type.
-    """
+class ScalarMethods(Array):
+    """Methods of scalars that differ from those of arrays without axes."""
 
     __slots__ = ()
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> Any:
-        return self.dtype.type
 
     @property  # type: ignore[misc]
     def real(self) -> Any:
@@ -72,6 +68,35 @@ class Scalar(Array):
         """Return the same value, detached from the autograd graph."""
         return handles.wrap_scalar(tape.detached(handles.read(self)))
 
+    def __round__(self, ndigits: int | None = None) -> Any:
+        return round(self.item()) if ndigits is None else self.round(ndigits)
+
+    def __reduce__(self) -> Any:
+        return _scalar_from_host, (self.asnumpy(),)
+
+    def __setitem__(self, key: Any, new: ArrayLike) -> None:
+        raise TypeError(f"'numpy.{self.dtype.name}' object does not support item assignment")
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+
+class Scalar(ScalarMethods, NumPyDispatch, StoredHandle):
+    """Scalar that NumPy must not take for a number: it is recorded, traced or on XLA, or a bool.
+
+    It is immutable, aliases nothing, and is hashable. For `isinstance` it has NumPy's scalar
+    type.
+    """
+
+    __slots__ = ()
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return self.dtype.type
+
     def __getattr__(self, name: str) -> Any:
         """Return an attribute of NumPy's scalars that arrays lack, such as `is_integer`."""
         if hasattr(type(self), name):  # it has raised: `object.__new__` leaves slots unset
@@ -90,24 +115,93 @@ class Scalar(Array):
             else repr(handles.to_host(self)[()])
         )
 
-    def __round__(self, ndigits: int | None = None) -> Any:
-        return round(self.item()) if ndigits is None else self.round(ndigits)
 
-    def __reduce__(self) -> Any:
-        return _scalar_from_host, (self.asnumpy(),)
+class HostScalar(ScalarMethods):
+    """Scalar on the host, of a class that derives from NumPy's of its dtype, too.
 
-    def __setitem__(self, key: Any, new: ArrayLike) -> None:
-        raise TypeError(f"'numpy.{self.dtype.name}' object does not support item assignment")
+    Whatever takes NumPy's scalars takes it: `json`, `statistics`, PyArrow. Its number is stored
+    twice: as NumPy stores it, and as the value of a handle. NumPy's functions, which know the
+    former only, would drop what is recorded; so that is a `Scalar`.
+    """
 
-    def __copy__(self) -> Any:
-        return self
+    __slots__ = ()
 
-    def __deepcopy__(self, memo: Any) -> Any:
-        return self
+    def __new__(cls, *args: Any, **options: Any) -> Any:
+        """Convert a number, as the class of NumPy's does; an array for other array-likes."""
+        number = cls._numpys(*args, **options)  # type: ignore[attr-defined]
+        if not isinstance(number, onp.generic):
+            return array_like.array_of(number)
+        return cls.of_value(Value(onp.asarray(number)))
+
+    @classmethod
+    def of_value(cls, value: Value) -> Any:
+        """Return a scalar that holds a value, whose payload is a host array of its dtype."""
+        numpys: Any = cls._numpys  # type: ignore[attr-defined]
+        handle = numpys.__new__(cls, value.payload[()])
+        handle._value, handle._view, handle._extra = value, None, None
+        return handle
+
+    def __repr__(self) -> str:
+        return repr(handles.to_host(self)[()])
+
+
+_NUMPYS_OWN = (
+    "__array__",
+    "__array_interface__",
+    "__array_struct__",
+    "__bool__",
+    "__complex__",
+    "__float__",
+    "__format__",
+    "__hash__",
+    "__index__",
+    "__int__",
+    "__str__",
+    "data",
+    "dtype",
+    "item",
+    "itemsize",
+    "nbytes",
+    "ndim",
+    "shape",
+    "size",
+    "strides",
+    "tobytes",
+    "tolist",
+)
+"""Attributes that the classes of host scalars take from NumPy's."""
+_OF_CLASSES = ("__dict__", "__slots__", "__weakref__", "__annotations__", "__module__")
+"""Attributes of a class that its copy must not have."""
+_SLOT = struct.calcsize("P")
+_STORED = ("__weakref__", "_extra", "_value", "_view")
+
+
+def _class_for(dtype: Any) -> Any:
+    """Return the class of host scalars of a dtype.
+
+    NumPy's class is its first base, by which NumPy finds the dtype; so what `HostScalar` has and
+    inherits is copied. It has the name of NumPy's class, and its slots lie where those of arrays
+    do.
+    """
+    numpys: Any = onp.dtype(dtype).type
+    filled = (fast_path.PADDED_SIZE - numpys.__basicsize__) // _SLOT
+    members: dict[str, Any] = {}
+    for kind in reversed(HostScalar.__mro__[:-1]):
+        members.update(vars(kind))
+    members = {name: member for name, member in members.items() if name not in _OF_CLASSES}
+    members |= {name: getattr(numpys, name) for name in _NUMPYS_OWN if hasattr(numpys, name)}
+    members |= {"__slots__": (*[f"_{i}" for i in range(filled)], *_STORED), "__module__": "numpy"}
+    return type(numpys.__name__, (numpys, HostScalar), {**members, "_numpys": numpys})
+
+
+_CODES = "bBhHiIlLqQefdFD"
+_CLASSES: dict[int, Any] = {onp.dtype(code).num: _class_for(code) for code in _CODES}
+HOST_SCALARS = tuple([_CLASSES.get(number) for number in range(24)])
+"""Classes of host scalars by NumPy's type numbers; None for other dtypes."""
 
 
 def _scalar_from_host(array: onp.ndarray[Any, Any]) -> Any:
     return handles.wrap_scalar(constant(array))
 
 
-__all__ = ["Scalar"]
+__all__ = ["HOST_SCALARS", "HostScalar", "Scalar"]

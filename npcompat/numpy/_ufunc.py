@@ -215,7 +215,7 @@ def _general(
     if any([isinstance(o, onp.ndarray) for o in outs]):
         return _into_numpys(op, args, outs, where, casting, order, dtype, subok, signature)
     for o in outs:
-        if o is not None and (not isinstance(o, Handle) or type(o) is late_bound.scalar):
+        if o is not None and (not isinstance(o, Handle) or type(o) in late_bound.scalars):
             raise TypeError(
                 "return arrays must be of ArrayType: `out` must be an npcompat ndarray, got "
                 f"{type(o).__name__}"
@@ -492,7 +492,7 @@ def _check_writeable(out: Handle) -> None:
 
 def as_array(result: Any) -> Any:
     """Convert a result to an array, also if it is a scalar."""
-    if type(result) is late_bound.scalar:
+    if type(result) in late_bound.scalars:
         return handles.wrap(handles.read(result))
     return result if isinstance(result, Handle) else array_like.array_of(onp.asarray(result))
 
@@ -516,7 +516,7 @@ def finish(result: Any, out: Any, what: str, casting: Casting = "same_kind") -> 
             )
         copy_into_numpys(out, result, True, casting, what)
         return out
-    if not isinstance(out, Handle) or type(out) is late_bound.scalar:
+    if not isinstance(out, Handle) or type(out) in late_bound.scalars:
         raise TypeError(f"{what}: `out` must be an npcompat ndarray, got {type(out).__name__}")
     result = as_array(result)
     if result.shape != out.shape:

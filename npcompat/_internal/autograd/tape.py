@@ -15,6 +15,7 @@ from npcompat._internal.core.handle import Handle, Value, bump_version, extra
 from npcompat._internal.core.op import Attrs, Op, operator
 from npcompat._internal.core.program_cache import RECORDED
 from npcompat._internal.core.retained_outputs import clear
+from npcompat._internal.dispatch import late_bound
 from npcompat._internal.dispatch.calls import call
 from npcompat._internal.dispatch.execution import run
 from npcompat._internal.dispatch.handles import read
@@ -100,6 +101,11 @@ def attach_leaf(handle: Handle, grad: Handle | None, request: str) -> None:
     """Make the handle a variable, whose gradient backward writes into `grad`."""
     if request not in ("write", "add", "null"):
         raise ValueError(f"grad_req: expected 'write', 'add' or 'null', got {request!r}")
+    if late_bound.is_host_scalar(handle):
+        raise TypeError(
+            "attach_grad on a scalar: NumPy takes it for a number, so that gradients would be lost; "
+            "make an array of it: x = np.array(x)"
+        )
     value = read(handle)
     if not dtypes.is_inexact(value.payload.dtype):
         raise TypeError(

@@ -221,7 +221,7 @@ class Call:
             if proxy is None:
                 proxy = _rebuilt(by_id[id(root_of(handle))], _chain(handle))
             seen.append(
-                _handles.wrap_scalar(proxy._value) if type(handle) is late_bound.scalar else proxy
+                _handles.wrap_scalar(proxy._value) if type(handle) in late_bound.scalars else proxy
             )
         positions = {id(h): i for i, h in enumerate(self.handles)}
         for i, (handle, proxy) in enumerate(zip(self.handles, seen, strict=True)):
@@ -462,7 +462,7 @@ def describe(
 
 def _maker(root: Handle) -> Callable[[Value], Any]:
     """Return a function that wraps a value in a handle of the kind and layout of a traced one."""
-    if type(root) is late_bound.scalar:
+    if type(root) in late_bound.scalars:
         return _handles.wrap_scalar
     return _handles.wrap if in_c_order(root) else partial(_wrapped, _handles.layout(root))
 

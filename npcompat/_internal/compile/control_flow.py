@@ -40,7 +40,7 @@ def _flat(result: Any) -> tuple[list[Any], Any]:
 
 
 def _are_scalars(arrays: Sequence[Any]) -> list[bool]:
-    return [type(a) is late_bound.scalar for a in arrays]
+    return [type(a) in late_bound.scalars for a in arrays]
 
 
 def _signature(captured: Captured) -> list[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
+from npcompat._internal.native import fast_path
 from npcompat._internal.support.errors import RefusedError
 
 if TYPE_CHECKING:
@@ -105,13 +106,17 @@ class Extra:
 
 
 class Handle:
-    """Base class of `ndarray` with the slots that the core works on."""
+    """Base class of arrays and scalars, on which the core works.
 
-    __slots__ = ("__weakref__", "_extra", "_value", "_view")
-    _value: Value
-    _view: View | None
-    _extra: Extra | None
+    It declares what `StoredHandle` stores, so that NumPy's scalar types, which are objects of
+    another layout, can be bases beside it.
+    """
+
     if TYPE_CHECKING:  # every subclass has them
+        __slots__ = ("__weakref__", "_extra", "_value", "_view")
+        _value: Value
+        _view: View | None
+        _extra: Extra | None
 
         @property
         def shape(self) -> tuple[int, ...]:
@@ -120,6 +125,15 @@ class Handle:
         @property
         def dtype(self) -> onp.dtype[Any]:
             """Type of the elements."""
+
+    else:
+        __slots__ = ()
+
+
+class StoredHandle(Handle, fast_path.Padded):
+    """Handle with slots, of whatever layout: base class of `ndarray`."""
+
+    __slots__ = ("__weakref__", "_extra", "_value", "_view")
 
 
 def root_of(handle: Handle) -> Handle:

@@ -16,6 +16,7 @@ from typing import Any
 from npcompat._internal.core.handle import (
     BorrowedValue,
     Handle,
+    StoredHandle,
     Value,
     bump_version,
     clock,
@@ -206,7 +207,7 @@ def _calibrate() -> tuple[int, int]:
 
     The value is held by it and by one handle, the payload by it alone.
     """
-    handle = Handle()
+    handle = StoredHandle()
     handle._extra = None
     state = RetainedOutputs([handle], [[]], 1)
     return sum(map(_count, state.values)), sum(map(_count, islice(state.payloads, 1)))

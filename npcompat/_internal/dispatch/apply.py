@@ -57,7 +57,7 @@ def _on_engine(op: Op, args: Sequence[Any], attrs: Attrs) -> Any:
     engine = None
     for a in args:
         kind = type(a)
-        if kind is late_bound.ndarray or kind is late_bound.scalar:
+        if kind is late_bound.ndarray or kind in late_bound.scalars:
             if a._view is not None or type(a._value) is not Value:
                 return None
             payload = a._value.payload

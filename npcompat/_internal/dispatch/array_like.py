@@ -174,14 +174,16 @@ _SEQUENCES = frozenset(_NESTED)
 def _with_numpys(x: Any, depth: int = 64) -> Any:
     """Replace npcompat arrays in nested sequences by NumPy's; NumPy would take them for objects."""
     kinds = set(map(type, x))
-    if kinds.isdisjoint((late_bound.ndarray, late_bound.scalar)) and (
-        not depth or kinds.isdisjoint((list, tuple))
+    if (
+        late_bound.ndarray not in kinds
+        and kinds.isdisjoint(late_bound.scalars)
+        and (not depth or kinds.isdisjoint((list, tuple)))
     ):
         return x
     parts = []
     for e in x:
         if isinstance(e, Handle):
-            parts.append(to_host(e)[()] if type(e) is late_bound.scalar else to_host(e))
+            parts.append(to_host(e)[()] if type(e) in late_bound.scalars else to_host(e))
         else:
             parts.append(
                 _with_numpys(e, depth - 1) if depth and (type(e) is list or type(e) is tuple) else e

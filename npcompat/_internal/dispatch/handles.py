@@ -46,7 +46,16 @@ def wrap(value: Value) -> Any:
 
 
 def wrap_scalar(value: Value) -> Any:
-    """Return a new scalar: a handle that is never written and is no view."""
+    """Return a new scalar: a handle that is never written and is no view.
+
+    On the host it is of a class that derives from NumPy's, unless it is recorded or belongs to a
+    trace: NumPy would take it for a number.
+    """
+    payload = value.payload
+    if type(payload) is onp.ndarray and value.node is None and modes.current().trace is None:
+        number = payload.dtype.num if payload.dtype.isnative else len(late_bound.host_scalars)
+        if number < len(late_bound.host_scalars) and late_bound.host_scalars[number] is not None:
+            return late_bound.host_scalars[number].of_value(value)
     handle = _new(late_bound.scalar)
     handle._value, handle._view, handle._extra = value, None, None
     return handle

@@ -13,7 +13,12 @@ from npcompat._internal.core.handle import Handle
 ndarray: Any = Handle
 """Public class of arrays."""
 scalar: Any = Handle
-"""Public class of scalars: handles that are never written."""
+"""Public class of scalars, which are never written: of all that are recorded, traced or on XLA."""
+host_scalars: tuple[Any, ...] = ()
+"""Classes of the other scalars, which derive from NumPy's, by NumPy's type numbers; None for bool,
+from which no class can derive."""
+scalars: frozenset[Any] = frozenset()
+"""All classes of scalars."""
 symbol: Any = Handle
 """Public class of symbols; `Handle` until `npcompat.symbol` is imported."""
 symbolic: type = type(None)
@@ -45,6 +50,11 @@ ordinary: set[type] = {
     type(onp._NoValue),
 }
 """Classes of operands, and of `out=`, that override nothing."""
+
+
+def is_host_scalar(x: Any) -> bool:
+    """Return True for a scalar whose class derives from NumPy's."""
+    return type(x) in scalars and type(x) is not scalar
 
 
 def symbols_exist() -> bool:

@@ -10,7 +10,7 @@ import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import modes
-from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.core.handle import Handle, StoredHandle, Value
 from npcompat._internal.core.retained_outputs import RetainedValue, materialize
 from npcompat._internal.dispatch import backends
 
@@ -103,7 +103,7 @@ def _unshared(root: Handle) -> bool:
 
 
 def _calibrate() -> tuple[tuple[int, int], set[int], int]:
-    handle = Handle()
+    handle = StoredHandle()
     handle._value = Value(onp.empty(0))
     values, payloads = [handle._value], [handle._value.payload]
     released = {

@@ -71,7 +71,7 @@ def _split(handle: Any, key: Any) -> tuple[Any, list[Any]]:
         assert found is not None
         base = (
             lens.plain_view(handle, found[0])
-            if type(handle) is not late_bound.scalar
+            if type(handle) not in late_bound.scalars
             else lens.view(handle, found[0])
         )
     return base, advanced

@@ -100,7 +100,7 @@ def _part_as_numpys(key: Any) -> Any:
     if type(key) is late_bound.ndarray:
         found = key._value.payload if key._view is None else handles.current_array(key)
         return found if type(found) is onp.ndarray and found.dtype.kind in "biu" else None
-    if type(key) is late_bound.scalar or isinstance(key, onp.integer):
+    if type(key) in late_bound.scalars or isinstance(key, onp.integer):
         return (
             key.__index__()
             if key.dtype.kind in "iu"
@@ -138,7 +138,7 @@ def _names_fields(array: Any, key: Any) -> bool:
 def get(handle: Any, array: Any, key: Any) -> Any:
     """Return `handle[key]` by NumPy; None for keys that need the slow path."""
     kind = type(handle)
-    if kind is late_bound.scalar:
+    if kind in late_bound.scalars:
         handle = handles.wrap(handle._value)
     if type(key) is not int and not (_fixed(key) or _names_fields(array, key)):
         key = _as_numpys(key)
@@ -176,10 +176,7 @@ def _scalar(array: Any, found: Any) -> Any:
     """Return an element of a host array as a scalar; objects, strings and dates unchanged."""
     if not dtypes.on_devices(array.dtype):
         return found
-    value, handle = _new(Value), _new(late_bound.scalar)
-    value.payload, value.node, value.index = onp.asarray(found), None, 0
-    handle._value, handle._view, handle._extra = value, None, None
-    return handle
+    return handles.wrap_scalar(Value(onp.asarray(found)))
 
 
 def put(handle: Any, key: Any, new: Any, plain: bool) -> bool:
@@ -220,7 +217,7 @@ def _assigned_elements(new: Handle) -> Any:
     found = (
         host_payload(handles.read(new)) if (live := handles.current_array(new)) is None else live
     )
-    return found[()] if type(new) is late_bound.scalar else found
+    return found[()] if type(new) in late_bound.scalars else found
 
 
 _SMALL = 4096

@@ -54,7 +54,7 @@ def view(parent: Handle, lens: LensLike) -> Any:
     """Return a view of the parent through a lens, of the parent's class."""
     if type(parent) is late_bound.ndarray:
         return plain_view(parent, lens)
-    if type(parent) is late_bound.scalar:  # scalars are not viewed: view a new array instead
+    if type(parent) in late_bound.scalars:  # scalars are not viewed: view a new array instead
         parent = handles.wrap(parent._value)
     return inherit(plain_view(parent, lens), parent)
 

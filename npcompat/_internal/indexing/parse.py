@@ -75,7 +75,7 @@ def is_int(item: Any) -> bool:
     """Return True for an int, an object with `__index__`, or an integer scalar with known value."""
     if isinstance(item, Handle):
         return (
-            type(item) is late_bound.scalar
+            type(item) in late_bound.scalars
             and isinstance(item, onp.integer)
             and handles.is_known(item)
         )

@@ -215,6 +215,17 @@ connect(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args), PyObject *kwargs
             return NULL;
         }
     }
+    if (!PyTuple_CheckExact(host_scalars_) || PyTuple_GET_SIZE(host_scalars_) > MOST_SCALARS) {
+        return PyErr_Format(PyExc_TypeError, "connect(): host_scalars is a tuple of classes by NumPy's type numbers");
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(host_scalars_); i++) {
+        PyObject *class = PyTuple_GET_ITEM(host_scalars_, i);
+        scalar_classes[i] = class == Py_None ? NULL : (PyTypeObject *)class;
+        if (class != Py_None && (offset_of(class, "_value") != array__value || offset_of(class, "_view") != array__view ||
+                                 offset_of(class, "_extra") != array__extra)) {
+            return PyErr_Format(PyExc_TypeError, "connect(): the slots of %R do not lie where those of arrays do", class);
+        }
+    }
     if (!PyList_CheckExact(default_mode_) || !PyDict_CheckExact(x64_scopes_) || is_default_at == 0) {
         return PyErr_Format(PyExc_TypeError, "connect(): default_mode is a list, x64_scopes a dict, and mode a NamedTuple");
     }
@@ -266,8 +277,9 @@ fill(PyObject *module)
     for (int i = 0; names[i].place != NULL; i++) {
         *names[i].place = PyUnicode_InternFromString(names[i].text);
     }
+    padded_type.tp_new = PyBaseObject_Type.tp_new; /* so that `object.__new__` makes handles */
     return PyErr_Occurred() || PyModule_AddType(module, &function_type) < 0 || PyModule_AddType(module, &method_type) < 0 ||
-                   PyModule_AddType(module, &buffered_type) < 0 || PyModule_AddType(module, &attribute_type) < 0 || PyType_Ready(&export_type) < 0
+                   PyModule_AddType(module, &padded_type) < 0 || PyModule_AddType(module, &buffered_type) < 0 || PyModule_AddType(module, &attribute_type) < 0 || PyType_Ready(&export_type) < 0
                ? -1
                : 0;
 }

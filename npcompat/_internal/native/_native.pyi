@@ -45,7 +45,10 @@ def apply_cached_on_host(op: Any, args: tuple[Any, ...], attrs: tuple[Any, ...])
 def rerun(program: Any, args: tuple[Any, ...], types: tuple[Any, ...]) -> Any:
     """Rerun a program on arguments of the types of an earlier call; None if the slow path must."""
 
-class Buffered:
+class Padded:
+    """Base class of handles, as large as NumPy's largest scalar."""
+
+class Buffered(Padded):
     """Base class of arrays with the buffer protocol."""
 
 def export(array: Any) -> Any:

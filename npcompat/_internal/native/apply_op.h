@@ -344,7 +344,7 @@ applied(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *attrs, 
             made = run_numpys(SLOT(op, op_ufunc), NULL, &operands, numpy_dtypes);
         }
         release(&operands);
-        made = made == NULL ? NULL : wrapped_result(op, made);
+        made = made == NULL ? NULL : wrapped_result(op, made, 1);
         return made == NULL ? NULL : recorded(op, args, count, made);
     }
     if (operands.on_xla) {
@@ -372,14 +372,14 @@ applied(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *attrs, 
     }
     release(&operands);
     if (made == NULL || SLOT(op, op_outputs) == one) {
-        return made == NULL ? NULL : wrapped_result(op, made);
+        return made == NULL ? NULL : wrapped_result(op, made, 0);
     }
     result = PySequence_Tuple(made);
     Py_DECREF(made);
     if (result != NULL) {
         PyObject *handles = PyTuple_New(PyTuple_GET_SIZE(result));
         for (Py_ssize_t i = 0; handles != NULL && i < PyTuple_GET_SIZE(result); i++) {
-            PyObject *handle = wrapped_result(op, Py_NewRef(PyTuple_GET_ITEM(result, i)));
+            PyObject *handle = wrapped_result(op, Py_NewRef(PyTuple_GET_ITEM(result, i)), 0);
             if (handle == NULL) {
                 Py_CLEAR(handles);
                 break;

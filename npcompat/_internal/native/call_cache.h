@@ -290,7 +290,7 @@ call_direct(CachedCall *cached, PyObject *const *operands)
         Py_DECREF(made);
         return FALL_BACK;
     }
-    return wrapped_result(cached->op, made);
+    return wrapped_result(cached->op, made, 0);
 }
 
 /* True if a cached lens is for arrays of this shape, and the array is writeable. */
@@ -314,7 +314,7 @@ construct_cached(CachedCall *cached)
         return call_direct(cached, NULL);
     }
     made = run_program(cached->op, &none, cached->attrs, cached->numpy_dtypes + (cached->place == ON_HOST ? host_programs : xla_programs));
-    return made == NULL ? NULL : wrapped_result(cached->op, made);
+    return made == NULL ? NULL : wrapped_result(cached->op, made, 0);
 }
 
 /* Apply an operator without operands by NumPy's constructor, if new arrays are placed on the host.
@@ -334,7 +334,7 @@ construct_by_numpy(PyObject *op, PyObject *attrs)
     }
     made = as_array(PyObject_CallNoArgs(constructor));
     Py_DECREF(constructor);
-    return made == NULL ? NULL : wrapped_result(op, made);
+    return made == NULL ? NULL : wrapped_result(op, made, 0);
 }
 
 /* Answer a call by a cached one.  Another thread may drop that meanwhile, so a copy with owned

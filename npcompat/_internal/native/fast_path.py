@@ -64,10 +64,24 @@ class _Buffered:
         return memoryview(late_bound_export[0](self))
 
 
+class _Padded:
+    """Base class of handles; the C part has one of its own."""
+
+    __slots__ = ()
+
+
 if TYPE_CHECKING or native is None:
     Buffered = _Buffered
+    Padded = _Padded
 else:
     Buffered = native.Buffered
+    Padded = native.Padded
+PADDED_SIZE = 2 * object.__basicsize__
+"""Size in bytes of an instance of the C part's `Padded`, which is that of NumPy's largest scalar.
+
+Slots of Python classes begin after it, so that C finds those of arrays and of scalars, which
+derive from NumPy's, at the same offsets.
+"""
 has_buffers = native is not None or sys.version_info >= (3, 12)
 """True if arrays have the buffer protocol."""
 late_bound_export: list[Callable[[Any], Any]] = []

@@ -40,11 +40,11 @@ numpys_part(PyObject *key)
         return NULL;
     }
     kind = TYPE_NUMBER(array);
-    if (!is_common(PyArray_DESCR((PyArrayObject *)array)) || kind > NPY_ULONGLONG || (IS(key, scalar_) && kind == NPY_BOOL)) {
+    if (!is_common(PyArray_DESCR((PyArrayObject *)array)) || kind > NPY_ULONGLONG || (IS_SCALAR(key) && kind == NPY_BOOL)) {
         Py_DECREF(array);
         return FALL_BACK;
     }
-    if (!IS(key, scalar_)) {
+    if (!IS_SCALAR(key)) {
         return array;
     }
     number = as_numpys_scalar(array);
@@ -132,7 +132,7 @@ scalar_at(PyArrayObject *array, const char *place)
         return NULL;
     }
     memcpy(PyArray_DATA((PyArrayObject *)made), place, PyDataType_ELSIZE(dtype));
-    return new_handle(scalar_, made);
+    return new_scalar(made);
 }
 
 /* The rare attributes (`Extra`) of a handle, made at first use. */

@@ -110,7 +110,7 @@ as_numpys(PyObject *object)
     if (is_number(object)) {
         return Py_NewRef(object);
     }
-    if ((array = current_array(object)) == NULL || !IS(object, scalar_)) {
+    if ((array = current_array(object)) == NULL || !IS_SCALAR(object)) {
         return array;
     }
     found = as_numpys_scalar(array); /* NumPy checks that a scalar fits the dtype; arrays are only cast */

@@ -8,13 +8,14 @@ enum {
     DEEPEST_VIEW = 32,   /* depth above which Python shortens a chain of views: `DEEPEST` of indexing/lens.py */
     DEEPEST_CHAIN = 256, /* maximum depth of a chain here, even if it can't be shortened */
     MOST_OPERANDS = 8,
+    MOST_SCALARS = 24,   /* type numbers of NumPy's numbers are smaller */
     EXTENDED = 256 /* first type number of dtypes that are not NumPy's own */
 };
 
 /* Objects that `connect` takes: classes, the ContextVar of modes and the list with its default,
    functions, constants. */
 #define CONNECTIONS(DO)                                                                                                     \
-    DO(array) DO(scalar) DO(value) DO(view) DO(extra) DO(key_lens) DO(op) DO(xla_array) DO(mode_variable) DO(default_mode)  \
+    DO(array) DO(scalar) DO(host_scalars) DO(value) DO(view) DO(extra) DO(key_lens) DO(op) DO(xla_array) DO(mode_variable) DO(default_mode)  \
     DO(slow_path) DO(read) DO(raise_failed) DO(on_devices) DO(xla_scalar) DO(x64_scopes) DO(exit_x64_scope) DO(keep) DO(clock) DO(call_errors)     \
     DO(no_value) DO(numpy_function) DO(node) DO(later) DO(sequence) DO(config) DO(on_host) DO(lens) DO(index_get) DO(index_put)          \
     DO(index_look) DO(whole_axis) DO(no_axis) DO(new_axis) DO(slice_kind) DO(first) DO(updating) DO(state) DO(traced)             \
@@ -55,6 +56,7 @@ static struct {
 
 #define SLOT(object, offset) (*(PyObject **)((char *)(object) + (offset)))
 
+static PyTypeObject *scalar_classes[MOST_SCALARS]; /* classes of scalars on the host by NumPy's type numbers; some are NULL */
 static int connected;
 static Py_ssize_t is_default_at, only_recording_at, training_at, numpy_dtypes_at, device_at; /* fields of modes */
 /* Positions of the first table of each kind in `ProgramCache.direct`, for the default dtype policy;

@@ -40,10 +40,26 @@ new_handle(PyObject *type, PyObject *payload)
     return handle;
 }
 
-/* A handle for a result of an operator: a scalar where NumPy returns one; objects, strings and
-   dates unchanged. */
+/* A new scalar: on the host of a class that derives from NumPy's, if there is one for its dtype. */
 static PyObject * /* new; steals the payload */
-wrapped_result(PyObject *op, PyObject *payload)
+new_scalar(PyObject *payload)
+{
+    PyObject *scalar;
+    int number = IS_NDARRAY(payload) && PyArray_ISNOTSWAPPED((PyArrayObject *)payload) ? TYPE_NUMBER(payload) : MOST_SCALARS;
+    if (number >= MOST_SCALARS || scalar_classes[number] == NULL) {
+        return new_handle(scalar_, payload);
+    }
+    if ((scalar = new_handle((PyObject *)scalar_classes[number], payload)) != NULL) {
+        memcpy((char *)scalar + sizeof(PyObject), PyArray_DATA((PyArrayObject *)payload), PyArray_ITEMSIZE((PyArrayObject *)payload));
+    }
+    return scalar;
+}
+
+/* A handle for a result of an operator: a scalar where NumPy returns one; objects, strings and
+   dates unchanged.  What is recorded is never of a class that derives from NumPy's: NumPy would
+   take it for a number. */
+static PyObject * /* new; steals the payload */
+wrapped_result(PyObject *op, PyObject *payload, int records)
 {
     int has_axes;
     PyObject *found;
@@ -75,5 +91,5 @@ wrapped_result(PyObject *op, PyObject *payload)
         }
         Py_DECREF(known);
     }
-    return new_handle(scalar_, payload);
+    return records ? new_handle(scalar_, payload) : new_scalar(payload);
 }

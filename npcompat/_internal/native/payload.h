@@ -44,13 +44,31 @@ mode_is_default(void)
 
 #define IS(object, class) ((PyObject *)Py_TYPE(object) == class)
 
+/* True for scalars on the host whose class derives from NumPy's. */
+static inline int
+is_host_scalar(PyObject *object)
+{
+    PyTypeObject *class = Py_TYPE(object);
+    if (!PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE)) {
+        return 0;
+    }
+    for (int i = 0; i < MOST_SCALARS; i++) {
+        if (scalar_classes[i] == class) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+#define IS_SCALAR(object) (IS(object, scalar_) || is_host_scalar(object))
+
 /* True for npcompat's own arrays and scalars with filled slots; `object.__new__(ndarray)` leaves
    them NULL. */
 static inline int
 is_ours(PyObject *object)
 {
     PyObject *view;
-    if (!IS(object, array_) && !IS(object, scalar_)) {
+    if (!IS(object, array_) && !IS_SCALAR(object)) {
         return 0;
     }
     view = SLOT(object, array__view);

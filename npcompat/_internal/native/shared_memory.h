@@ -208,11 +208,27 @@ get_buffer(PyObject *handle, Py_buffer *view, int flags)
 
 static PyBufferProcs buffer_protocol = {.bf_getbuffer = get_buffer};
 
+/* Base class of handles, as large as NumPy's largest scalar: the slots of arrays lie at the offsets
+   of those of scalars, which derive from NumPy's (`HostScalar` of npcompat/numpy/_scalar.py). */
+typedef struct {
+    PyObject_HEAD
+    char number[16];
+} Padded;
+
+static PyTypeObject padded_type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "npcompat._internal.native._native.Padded",
+    .tp_doc = "Base class of handles.",
+    .tp_basicsize = sizeof(Padded),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+};
+
 static PyTypeObject buffered_type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "npcompat._internal.native._native.Buffered",
     .tp_doc = "Base class of arrays with the buffer protocol.",
-    .tp_basicsize = sizeof(PyObject),
+    .tp_basicsize = sizeof(Padded),
+    .tp_base = &padded_type,
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
     .tp_as_buffer = &buffer_protocol,
 };

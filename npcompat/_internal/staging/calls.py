@@ -258,7 +258,7 @@ def _number(kind: Any, *args: Any) -> Any:
             payload = payload.reshape(())
             if kind is float:
                 return SymbolicNumber(numbers.weak(float, payload), float)
-            if payload.dtype.kind in "iu" and type(x) is late_bound.scalar:
+            if payload.dtype.kind in "iu" and type(x) in late_bound.scalars:
                 return items.number_of(x)
             return _as_int(payload)
     return NotImplemented

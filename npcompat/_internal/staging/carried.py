@@ -176,7 +176,7 @@ def _strong(kind: type, payload: Any) -> Value:
 
 
 def _flatten_array(handle: Handle, name: str) -> tuple[Form, list[Value]]:
-    if type(handle) not in (late_bound.ndarray, late_bound.scalar):
+    if type(handle) is not late_bound.ndarray and type(handle) not in late_bound.scalars:
         refuse(f"{name!r} is a {type(handle).__name__}, which a loop or branch can't carry")
     if handle._view is not None or is_window(handle):
         refuse(
@@ -190,7 +190,7 @@ def _flatten_array(handle: Handle, name: str) -> tuple[Form, list[Value]]:
         parts = [payload.values, payload.mask]
         array, mask = [(tuple(p.payload.shape), onp.dtype(p.payload.dtype)) for p in parts]
         return Form("selection", Selection(array, mask, payload.trailing, payload.ordered)), parts
-    kind = "scalar" if type(handle) is late_bound.scalar else "array"
+    kind = "scalar" if type(handle) in late_bound.scalars else "array"
     return Form(kind, (tuple(payload.shape), onp.dtype(payload.dtype))), [value]
 
 

@@ -38,7 +38,7 @@ from npcompat._internal.support.errors import user_location
 def is_traced_int(x: Any) -> bool:
     """Return True for a traced scalar of an integer dtype."""
     return (
-        type(x) is late_bound.scalar
+        type(x) in late_bound.scalars
         and x.dtype.kind in "iu"
         and context.current() is not None
         and language.is_tracer(handles.read(x).payload)

@@ -1,0 +1,196 @@
+"""Scalars on the host: what takes NumPy's scalars takes them, and nothing drops a gradient."""
+
+import datetime
+import decimal
+import json
+import math
+import pickle
+import sqlite3
+import statistics
+import struct
+from typing import Any
+
+import numpy as onp
+import pytest
+from internals import handles
+
+from npcompat import autograd, np, npx
+
+DTYPES = [
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "int32",
+    "uint32",
+    "int64",
+    "uint64",
+    "longlong",
+    "ulonglong",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
+
+
+@pytest.fixture(autouse=True)
+def on_the_host():
+    with npx.backend("numpy"), npx.np_default_dtype():
+        yield
+
+
+def makers(dtype):
+    """Yield scalars of value 3 that are made in different ways."""
+    a = np.array([1, 2, 3], dtype)
+    yield a[2]
+    yield a.max() if a.dtype.kind != "c" else a[1:].sum() - a[1]
+    yield np.array([[1, 2], [3, 4]], dtype)[1, 0]
+    yield a[0] + a[1]
+    yield np.add(a[0], a[1])
+    yield a[a == 3].sum(dtype=dtype)
+    yield a[:2].sum(dtype=dtype)
+    yield np.array(3, dtype)[()]
+    yield list(a)[2]
+    yield np.array([1, 2, 3]).astype(dtype)[2].copy()
+    yield pickle.loads(pickle.dumps(a[2]))
+    yield a[2].astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_they_derive_from_numpys_class_of_their_dtype(dtype):
+    x: Any
+    for x in makers(dtype):
+        numpys = type(x).__mro__[1]
+        assert issubclass(numpys, onp.generic) and onp.dtype(numpys) == x.dtype
+        assert onp.dtype(type(x)) == x.dtype and np.zeros(2, type(x)).dtype == x.dtype
+        assert type(x).__name__ == numpys.__name__
+        assert issubclass(type(x), numpys) and type(x.max()).__mro__[1] is numpys
+        plain: Any = numpys
+        assert plain.__eq__(plain(x), plain(3)) and x == 3 and x.asnumpy() == 3
+        assert onp.asarray(x).dtype == x.dtype and onp.asarray([x, x]).tolist() == [3, 3]
+        assert repr(x) == repr(onp.asarray(x)[()]) and hash(x) == hash(onp.asarray(x)[()])
+        assert x.item() == 3 and type(x.item()) is type(onp.asarray(x).item())
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_their_class_converts_numbers(dtype):
+    x: Any = np.array([7], dtype)[0]
+    for given in (3, np.array([3], dtype)[0], onp.int16(3), 3.0):
+        made = type(x)(given)
+        assert type(made) is type(x) and made.dtype == x.dtype and made == 3
+        assert type(made + made) is type(x) and made.asnumpy() == 3
+    assert type(x)([1, 2]).tolist() == [1, 2] and isinstance(type(x)([1, 2]), np.ndarray)
+    assert type(x)() == 0
+
+
+def test_what_takes_floats_of_python_takes_them():
+    a: Any = np.array([1.5, 2.5, 3.5])
+    assert json.dumps([a.mean(), {"x": a[0]}]) == '[2.5, {"x": 1.5}]'
+    assert statistics.mean(a) == 2.5 and statistics.median(list(a)) == 2.5
+    assert type(statistics.mean(a)) is type(a[0])
+    assert struct.pack("<d", a[1]) == struct.pack("<d", 2.5)
+    assert struct.pack("<q", np.array([5])[0]) == struct.pack("<q", 5)
+    assert decimal.Decimal(a[0]) == decimal.Decimal("1.5")
+    assert datetime.timedelta(days=a[0]) == datetime.timedelta(days=1.5)
+    assert math.fsum(a) == 7.5 and float.hex(a[0]) == (1.5).hex()
+    with sqlite3.connect(":memory:") as database:
+        database.execute("create table t (x real)")
+        database.executemany("insert into t values (?)", [(x,) for x in a])
+        assert database.execute("select sum(x) from t").fetchone() == (7.5,)
+    database.close()
+    assert f"{a[2]:6.2f}" == "  3.50"
+
+
+def test_operators_of_numpys_scalars_leave_the_result_to_ours():
+    for ours in (np.array([3.0], "float32")[0], np.array([3])[0], np.array([3j])[0]):
+        for theirs in (onp.float64(2), onp.float32(2), onp.int8(2), onp.complex64(2), 2, 2.0, 2j):
+            for made in (theirs * ours, ours * theirs, theirs - ours):
+                assert hasattr(made, "asnumpy")
+            assert (theirs * ours).dtype == (onp.asarray(ours)[()] * theirs).dtype
+    assert type(onp.ones(2) * np.array([3.0])[0]) is np.ndarray
+    assert type(onp.add(1.0, np.array([3.0])[0])) is onp.float64
+
+
+def test_what_is_recorded_is_never_taken_for_a_number():
+    x = np.array([1.0, 2.0], "float32")
+    x.attach_grad()
+    for number in (onp.float64(2), onp.float32(2), onp.int64(2), 2.0):
+        for program in (
+            lambda s, n: n * s,
+            lambda s, n: s * n,
+            lambda s, n: onp.multiply(n, s),
+            lambda s, n: onp.multiply(s, n),
+            lambda s, n: onp.add(s, s),
+            lambda s, n: n * s.astype("float64"),
+            lambda s, n: onp.sum(s) * n,
+        ):
+            with autograd.record():
+                y = program(x[1] * x[1], number)
+            y.backward()
+            assert x.grad.tolist() == [0, 8], number
+    with autograd.record():
+        assert not isinstance(type(x.sum()), onp.generic)
+        loss = onp.float64(0.5) * (x * x).sum() + x.max()
+    loss.backward()
+    assert x.grad.tolist() == [1, 3]
+
+
+def test_a_scalar_on_the_host_is_no_variable():
+    with pytest.raises(TypeError, match="attach_grad on a scalar"):
+        np.array([1.0])[0].attach_grad()
+    with pytest.raises(TypeError, match="attach_grad on a scalar"):
+        autograd.mark_variables([np.array([1.0])[0]], [np.array(0.0)])
+
+
+def test_compiled_functions_take_them_as_operands():
+    calls = []
+
+    @npx.jit
+    def scaled(x, s):
+        calls.append(type(s))
+        return x * s + s
+
+    x = np.array([1.0, 2.0])
+    for s in np.array([3.0, 4.0, 5.0]):
+        assert scaled(x, s).tolist() == [2 * float(s), 3 * float(s)]
+    assert len(calls) == 1
+
+
+def test_a_compiled_function_sees_another_scalar_from_outside():
+    x = np.array([1.0, 2.0])
+    factor = np.array([1.0, 4.0])[1]
+    held = {"factor": factor}
+    programs = [
+        npx.jit(lambda a: a * factor + math.sqrt(factor)),
+        npx.jit(lambda a: a * held["factor"] + math.sqrt(held["factor"])),
+    ]
+    for program in programs:
+        assert program(x).tolist() == [6, 10]
+    factor = held["factor"] = np.array([8.0, 8.0]).sum()
+    for program in programs:
+        assert program(x).tolist() == [20, 36]
+
+
+def test_loops_carry_them():
+    def summed(a):
+        total = a[0] - a[0]
+        for i in range(len(a)):
+            total = total + a[i]
+        return total
+
+    a = np.arange(20.0)
+    assert summed(a) == 190 and npx.jit(summed)(a) == 190
+    total = a.min()
+    found = npx.foreach(lambda e, s: (e + s, e + s), a, total)
+    assert found[1] == 190 and found[0].tolist() == onp.cumsum(onp.arange(20.0)).tolist()
+
+
+def test_arrays_keep_what_is_written_after_an_element_was_read():
+    a = np.array([1.0, 2.0])
+    s = a[0]
+    a[0] = 5
+    assert s == 1 and float(s) == 1 and onp.float64(s) == 1
+    assert [type(x).__name__ for x in a] == ["float64", "float64"]
+    assert handles.read(s).payload.shape == ()

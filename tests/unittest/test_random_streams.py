@@ -7,10 +7,12 @@ import pickle
 import jax
 import numpy as onp
 import pytest
+import scipy.stats
 from internals import threefry
 from jax.extend.random import threefry_2x32
 
 from npcompat import np, npx
+from npcompat.numpy.random import bit_generator
 
 KINDS = ["MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"]
 NO_FUNCTIONS_IN_C = ("capsule", "cffi", "ctypes")
@@ -40,6 +42,36 @@ def test_every_name_is_there():
     assert set(onp.random.__all__) <= set(np.random.__all__)
     for name in np.random.__all__:
         assert hasattr(np.random, name)
+
+
+@pytest.mark.parametrize("name", ["Generator", "RandomState"])
+def test_nothing_is_drawn_by_the_numpys_part_of_a_generator(name):
+    ours, theirs = getattr(np.random, name), getattr(onp.random, name)
+    generator = ours(np.random.PCG64(3))
+    assert isinstance(generator, theirs)
+    inherited = {
+        attribute
+        for attribute in dir(theirs)
+        if not attribute.startswith("__")
+        and not any(attribute in vars(k) for k in ours.__mro__ if issubclass(theirs, k) is False)
+    }
+    assert inherited <= {"_bit_generator", "_poisson_lam_max"}
+    before = bit_generator.UNUSED_BITS.state["state"]["pos"]
+    scipy.stats.gamma.rvs(2.0, size=3, random_state=generator)
+    assert bit_generator.UNUSED_BITS.state["state"]["pos"] == before
+
+
+@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
+def test_libraries_draw_from_our_generators(make):
+    for draw in (scipy.stats.norm.rvs, scipy.stats.expon.rvs):
+        one, other = [draw(size=4, random_state=make(7)) for _ in range(2)]
+        onp.testing.assert_array_equal(one, other)
+        assert not onp.array_equal(one, draw(size=4, random_state=make(8)))
+    if make is np.random.default_rng:
+        rng = make(3)
+        assert onp.random.default_rng(rng) is rng
+    with pytest.raises(NotImplementedError, match="capsule: there is no structure in C"):
+        make(0)._bit_generator.capsule
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,15 @@ PROGRAM = """
     assert type(helper.made()) is type(np.zeros(2)) and value().sum() == 3
     assert type(random.default_rng(0).random(2)) is np.ndarray and rfft(np.ones(4))[0] == 4
 
-    import scipy.ndimage, scipy.special
+    import scipy.ndimage, scipy.special, scipy.stats
+    drawn = []
+    for _ in range(2):
+        np.random.seed(3)
+        drawn.append((scipy.stats.norm.rvs(size=2), np.random.rand(2)))
+    assert (drawn[0][0] == drawn[1][0]).all() and (drawn[0][1] == drawn[1][1]).all()
+    for make in (np.random.default_rng, np.random.RandomState):
+        a, b = (scipy.stats.norm.rvs(size=3, random_state=make(5)) for _ in range(2))
+        assert (a == b).all() and a.shape == (3,)
     given = np.arange(5.0)
     found = scipy.ndimage.uniform_filter1d(given, 3)
     assert type(found) is np.ndarray

@@ -159,11 +159,13 @@ def streams() -> list[tuple[Any, Callable[[], Any], Any, str]]:
 
 
 def stream(value: Any) -> tuple[Any, Callable[[], Any], Any, str] | None:
-    """Return the same of an object that is a random stream; None for other objects."""
+    """Return the same of an object that is a random stream of Python or NumPy, else None."""
     if isinstance(value, random.Random):
         return (value, value.getstate, value.getstate(), "a random.Random")
+    bits: Any = getattr(value, "_bit_generator", None)
+    if not isinstance(bits, onp.random.BitGenerator):  # npcompat's, whose draws go on
+        return None
     if isinstance(value, onp.random.Generator):
-        bits: Any = value.bit_generator
         return (value, lambda: bits.state, bits.state, "a Generator of NumPy's")
     if isinstance(value, onp.random.RandomState):
         state = partial(value.get_state, legacy=False)

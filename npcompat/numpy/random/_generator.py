@@ -12,17 +12,24 @@ from npcompat.numpy.random._orders import Orders
 from npcompat.numpy.random._parameters import check, parameter
 from npcompat.numpy.random._sampling import check_out
 from npcompat.numpy.random._vectors import Vectors
-from npcompat.numpy.random.bit_generator import PCG64, BitGenerator, bit_generator
+from npcompat.numpy.random.bit_generator import (
+    PCG64,
+    UNUSED_BITS,
+    BitGenerator,
+    NumPysGenerator,
+    bit_generator,
+)
 
 if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray
 
 
-class Generator(Continuous, Counts, Vectors, Orders):
+class Generator(Continuous, Counts, Vectors, Orders, NumPysGenerator):
     """Random generator of many distributions, over the stream of a bit generator.
 
     Methods that have `dtype=np.float64` in NumPy have `dtype=float` here, which is the default
-    float.
+    float. It derives from NumPy's class for libraries that ask for that, and shares no number with
+    it.
 
     Parameters
     ----------
@@ -44,7 +51,8 @@ class Generator(Continuous, Counts, Vectors, Orders):
                 "Generator: expected a BitGenerator of npcompat, got "
                 f"{type(bit_generator).__name__}"
             )
-        self._bit_generator = bit_generator
+        super().__init__(UNUSED_BITS)
+        self._bit_generator: Any = bit_generator
 
     @property
     def bit_generator(self) -> BitGenerator:

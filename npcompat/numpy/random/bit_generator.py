@@ -118,6 +118,22 @@ class SeedSequence:
 
 
 ISpawnableSeedSequence.register(SeedSequence)
+if TYPE_CHECKING:  # methods return our arrays
+
+    class NumPysGenerator:
+        """NumPy's class of the name."""
+
+        def __init__(self, bits: Any) -> None:
+            """Store NumPy's bit generator."""
+
+    class NumPysRandomState(NumPysGenerator):
+        """NumPy's class of the name."""
+
+else:
+    NumPysGenerator = onp.random.Generator
+    NumPysRandomState = onp.random.RandomState
+UNUSED_BITS = onp.random.MT19937(0)
+"""Bit generator of NumPy's part of each generator, from which nothing is drawn."""
 
 
 class BitGenerator:
@@ -436,6 +452,7 @@ def bit_generator(given: BitGenerator | str) -> BitGenerator:
 
 
 __all__ = [
-    "MT19937", "PCG64", "PCG64DXSM", "SFC64", "BitGenerator", "ISeedSequence",
-    "ISpawnableSeedSequence", "Philox", "SeedSequence", "SeedlessSeedSequence",
+    "MT19937", "PCG64", "PCG64DXSM", "SFC64", "UNUSED_BITS", "BitGenerator", "ISeedSequence",
+    "ISpawnableSeedSequence", "NumPysGenerator", "NumPysRandomState", "Philox", "SeedSequence",
+    "SeedlessSeedSequence",
 ]  # fmt: skip

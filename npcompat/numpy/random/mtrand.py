@@ -15,14 +15,23 @@ from npcompat.numpy.random._integers import integers
 from npcompat.numpy.random._orders import Orders
 from npcompat.numpy.random._parameters import check, parameter
 from npcompat.numpy.random._vectors import Vectors
-from npcompat.numpy.random.bit_generator import MT19937, BitGenerator, ISeedSequence, bit_generator
+from npcompat.numpy.random.bit_generator import (
+    MT19937,
+    UNUSED_BITS,
+    BitGenerator,
+    ISeedSequence,
+    NumPysRandomState,
+    bit_generator,
+)
 
 if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray
 
 
-class RandomState(Continuous, Counts, Vectors, Orders):
+class RandomState(Continuous, Counts, Vectors, Orders, NumPysRandomState):
     """Random generator with NumPy's legacy interface, over a stream of its own.
+
+    It derives from NumPy's class for libraries that ask for that, and shares no number with it.
 
     Parameters
     ----------
@@ -38,6 +47,8 @@ class RandomState(Continuous, Counts, Vectors, Orders):
     _legacy = True
 
     def __init__(self, seed: Any = None) -> None:
+        super().__init__(UNUSED_BITS)
+        self._bit_generator: Any
         if isinstance(seed, BitGenerator):
             self._bit_generator = seed
         elif isinstance(seed, ISeedSequence):
@@ -366,6 +377,11 @@ def set_bit_generator(bitgen: BitGenerator) -> None:
     streams.default = bitgen.stream
 
 
+seeds_numpys = [False]
+"""Holds True where `seed` restarts NumPy's default stream, too, from which other libraries draw:
+under `python -m npcompat`, where a program has no other name for it."""
+
+
 def seed(seed: Any = None) -> None:
     """Restart the default stream from a seed, for any bit generator.
 
@@ -382,6 +398,8 @@ def seed(seed: Any = None) -> None:
         _rand.seed(seed)
     else:
         bits.state = type(bits)(seed).state
+    if seeds_numpys[0]:
+        onp.random.seed(seed)
 
 
 beta = _rand.beta

@@ -79,6 +79,7 @@ _OLD_ARRAYS = Path(
         **_of(_NPX, "from_dlpack", "from_numpy", "load", "to_dlpack_for_read"),
         **_of(_NPX, "to_dlpack_for_write", "waitall"),
         **_of(_NP, "arange", "array", "empty", "full", "ndarray", "ones", "zeros"),
+        "Custom": "npcompat.operator:Custom",
         "NDArray": f"{_NP}:ndarray",
     },
     instead={
@@ -90,13 +91,16 @@ _OLD_ARRAYS = Path(
         "image": "npx.image",
         "sparse": "dense arrays: np",
         "contrib": "npx",
-        "Custom": "npx.Custom",
         "moveaxis": "np.moveaxis",
         "imdecode": "image.imdecode",
     },
     otherwise="np or npx: functions of MXNet's older arrays are not here",
 )
-_TRAINER = "gluon.Trainer, which updates parameters on one device"
+_DISTRIBUTIONS = (
+    "exponential", "gamma", "negative_binomial", "normal", "poisson", "randint", "randn", "shuffle",
+    "uniform",
+)  # fmt: skip
+_TRAINER = "gluon.Trainer, which updates parameters on one device or many"
 _VIEWS_OF_TRAINING = (
     "a handler of gluon.contrib.estimator, or call what you need in the loop over batches"
 )
@@ -116,7 +120,9 @@ MODULES: dict[str, Path] = {
             "kv": _TRAINER,
             "mod": _ESTIMATOR,
             "module": _ESTIMATOR,
+            "log": "Python's logging.getLogger",
             "mon": "Block.register_op_hook",
+            "registry": "a dict of your own",
             "rnn": "gluon.rnn",
             "rtc": "npx.Custom, or a kernel of your own",
             "viz": "Block.summary",
@@ -169,6 +175,18 @@ MODULES: dict[str, Path] = {
     "name": Path(names=_of("npcompat.symbol", "NameManager", "Prefix")),
     "init": Path(whole="npcompat.initializer"),
     "sym": Path(whole="npcompat.symbol"),
+    "symbol": Path(
+        names={"np": "npcompat:np", "npx": "npcompat:npx"},
+        otherwise="np or npx, whose functions take symbols: operators of MXNet's older symbols "
+        "are not here",
+    ),
+    "img": Path(whole="npcompat.image"),
+    "dlpack": Path(
+        names=_of(_NPX, "from_dlpack", "from_numpy", "to_dlpack_for_read", "to_dlpack_for_write")
+    ),
+    "numpy_extension.random": Path(
+        instead={name: f"np.random.{name}" for name in _DISTRIBUTIONS},
+    ),
     "metric": Path(whole=f"{_GLUON}.metric"),
     "random": Path(whole=f"{_NPX}.random"),
     "profiler": Path(

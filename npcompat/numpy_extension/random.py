@@ -5,6 +5,7 @@ from typing import Any
 import npcompat.numpy as np
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.op import as_shape
+from npcompat._internal.support import old_paths
 from npcompat.numpy import random as np_random
 from npcompat.numpy._creation import placed_on
 from npcompat.numpy._ndarray import ndarray
@@ -261,4 +262,5 @@ def multinomial(
     return drawn.astype(dtype)
 
 
+__getattr__ = old_paths.names_of(__name__)
 __all__ = ["bernoulli", "categorical", "multinomial", "normal_n", "seed", "uniform_n"]

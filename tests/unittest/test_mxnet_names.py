@@ -92,6 +92,21 @@ def test_there_is_one_kind_of_array():
     assert npx.from_dlpack(x.to_dlpack_for_read()).tolist() == [1, 1]
 
 
+def test_names_of_mxnet_that_stand_for_others():
+    assert npcompat.sym.np is np and npcompat.sym.npx is npx and npcompat.img is npcompat.image
+    assert npcompat.nd.Custom is npcompat.operator.Custom
+    assert npcompat.dlpack.from_numpy is npx.from_numpy
+    for module, name, use in (
+        (npcompat.sym, "FullyConnected", "np or npx"),
+        (npcompat.random, "uniform", "np.random.uniform"),
+        (npcompat.random, "normal", "np.random.normal"),
+        (npcompat, "log", "logging.getLogger"),
+        (npcompat, "registry", "a dict"),
+    ):
+        with pytest.raises(AttributeError, match=f"{name}'; use .*{use}"):
+            getattr(module, name)
+
+
 def test_older_names_are_there():
     assert onp.isnan(np.NAN) and onp.isnan(np.NaN) and np.PINF == -np.NINF == onp.inf
     assert np.PZERO == np.NZERO == 0 and onp.signbit(np.NZERO) and not onp.signbit(np.PZERO)

@@ -16,6 +16,7 @@ from npcompat.gluon.metric._base import (
     create,
     register,
 )
+from npcompat.gluon.metric._base import of_function as np
 from npcompat.gluon.metric._choices import one_hot, predict_with_threshold
 from npcompat.gluon.metric._classes import (
     F1,
@@ -54,6 +55,7 @@ __all__ = [
     "alias",
     "check_label_shapes",
     "create",
+    "np",
     "one_hot",
     "predict_with_threshold",
     "register",

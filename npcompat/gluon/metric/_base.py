@@ -279,6 +279,37 @@ class CompositeEvalMetric(EvalMetric):
         return {**super().get_config(), "metrics": [m.get_config() for m in self.metrics]}
 
 
+def of_function(
+    numpy_feval: Callable[[Any, Any], Any],
+    name: str | None = None,
+    allow_extra_outputs: bool = False,
+) -> "CustomMetric":
+    """Create a metric of a function of NumPy arrays: MXNet's `metric.np`.
+
+    Parameters
+    ----------
+    numpy_feval : callable
+        Called with labels and predictions; returns a number, or a pair of a sum and a count.
+    name : str, optional
+        Its name; that of the function if not given.
+    allow_extra_outputs : bool
+        Whether there may be more predictions than labels.
+
+    Returns
+    -------
+    CustomMetric
+        The metric.
+
+    Examples
+    --------
+    >>> metric = gluon.metric.np(lambda label, pred: abs(label - pred).max(), name="worst")
+    >>> metric.update(np.array([1.0, 2.0]), np.array([1.0, 4.0]))
+    >>> metric.get()
+    ('worst', 2.0)
+    """
+    return CustomMetric(numpy_feval, name, allow_extra_outputs)
+
+
 class CustomMetric(EvalMetric):
     """Metric defined by a function of labels and predictions.
 

@@ -134,17 +134,43 @@ class BatchNorm(_Normalization):
         return f"{super()._described()}, eps={self._epsilon}, momentum={self._momentum}"
 
 
+class BatchNormReLU(BatchNorm):
+    """Batch normalization, then the rectified linear unit (ReLU), max(x, 0).
+
+    Parameters
+    ----------
+    axis, momentum, epsilon, center, scale, use_global_stats
+        As for `BatchNorm`.
+    beta_initializer, gamma_initializer, running_mean_initializer, running_variance_initializer
+        As for `BatchNorm`.
+    in_channels : int
+        Number of channels; inferred at the first call if 0.
+
+    Examples
+    --------
+    >>> layer = nn.BatchNormReLU()
+    >>> layer.initialize()
+    >>> layer(np.array([[-1.0], [3.0]])).round(3)
+    array([[0.],
+           [3.]])
+    """
+
+    def forward(self, x: ndarray) -> ndarray:
+        """Normalize the batch, and set what is negative to zero."""
+        return npx.relu(super().forward(x))
+
+
 class SyncBatchNorm(BatchNorm):
     """Synchronized batch normalization, over the batches of several devices.
 
-    There is one device here, so it is the same as `BatchNorm`.
+    It is the same as `BatchNorm`, whose batch may lie on many devices.
 
     Parameters
     ----------
     in_channels : int
         Number of channels, which are axis 1; inferred at the first call if 0.
     num_devices : int, optional
-        Number of devices.  Training is on one: more raise NotImplementedError.
+        1 or None: statistics are always those of the whole batch. More raise NotImplementedError.
     momentum, epsilon, center, scale, use_global_stats
         As for `BatchNorm`.
     beta_initializer, gamma_initializer, running_mean_initializer, running_variance_initializer :
@@ -335,4 +361,4 @@ class InstanceNorm(_Normalization):
         ).swapaxes(1, self._axis)
 
 
-__all__ = ["BatchNorm", "GroupNorm", "InstanceNorm", "LayerNorm", "SyncBatchNorm"]
+__all__ = ["BatchNorm", "BatchNormReLU", "GroupNorm", "InstanceNorm", "LayerNorm", "SyncBatchNorm"]

@@ -37,6 +37,7 @@ layer(
     "4,3",
     in_channels=3,
 )
+layer("nn.BatchNormReLU", nn.BatchNormReLU, "4,3", in_channels=3)
 layer("nn.SyncBatchNorm", lambda **k: nn.SyncBatchNorm(num_devices=1, **k), "4,3", in_channels=3)
 layer("nn.LayerNorm", lambda **k: nn.LayerNorm(axis=1, **k), "3,4,2", in_channels=4)
 layer("nn.GroupNorm", lambda **k: nn.GroupNorm(2, **k), "3,4,2", in_channels=4)

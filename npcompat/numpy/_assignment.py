@@ -12,6 +12,7 @@ from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch import array_like, execution, handles, writes
 from npcompat._internal.indexing.checks import check_bounds
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._overrides import by_its_method
 from npcompat.numpy._selection import _along, _check_mode, _in_range, _positions
 from npcompat.numpy._typing import ArrayLike
 
@@ -72,6 +73,7 @@ def _put(xp: Any, a: Any, ind: Any, v: Any, *, mode: str = "raise") -> Any:
     return xp.shaped_back(xp.put_at(flat, (positions,), new), a.shape)
 
 
+@by_its_method
 def put(a: Any, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
     """Write values at flat indices (C order) in place; too few values are repeated.
 

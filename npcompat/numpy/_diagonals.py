@@ -14,7 +14,7 @@ from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._filled import created
 from npcompat.numpy._manipulation import ravel
 from npcompat.numpy._memory_order import check_c_or_f
-from npcompat.numpy._overrides import made_like
+from npcompat.numpy._overrides import by_its_method, made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Order
 from npcompat.numpy._unbound import call_cached
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray
 
 
+@by_its_method
 def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> "ndarray":
     """Return the diagonal over two axes, as the last axis: a read-only view.
 

@@ -14,6 +14,7 @@ from npcompat._internal.dispatch.subclasses import inherit
 from npcompat._internal.indexing import lens
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
 from npcompat.numpy._memory_order import axes_as_in_memory, letter
+from npcompat.numpy._overrides import by_its_method
 from npcompat.numpy._typing import ArrayLike, AxisLike, Order, ShapeLike
 from npcompat.numpy._unbound import call_cached
 
@@ -35,8 +36,11 @@ def shape(a: ArrayLike) -> tuple[int, ...]:
     >>> np.shape([[1, 2, 3]])
     (1, 3)
     """
-    if isinstance(a, list | tuple) and array_like.is_unknown(a):
-        return array_like.shape_of(a)
+    if isinstance(a, list | tuple):
+        if array_like.is_unknown(a):
+            return array_like.shape_of(a)
+    elif isinstance(known := getattr(a, "shape", None), tuple):
+        return known
     found: tuple[int, ...] = _on_host(a).shape
     return found
 
@@ -71,6 +75,7 @@ def size(a: ArrayLike, axis: AxisLike = None) -> int:
 
 
 @call_cached
+@by_its_method
 def reshape(
     a: ArrayLike, /, shape: ShapeLike, order: Order = "C", *, copy: bool | None = None
 ) -> "ndarray":
@@ -141,6 +146,7 @@ def _view_source(a: Any) -> "ndarray":
 
 
 @call_cached
+@by_its_method
 def squeeze(a: ArrayLike, axis: AxisLike = None) -> "ndarray":
     """Remove axes of length 1, all or those given; a view.
 
@@ -278,6 +284,7 @@ def atleast_3d(*arys: ArrayLike) -> "ndarray | tuple[ndarray, ...]":
 
 
 @call_cached
+@by_its_method
 def transpose(a: ArrayLike, axes: AxisLike = None) -> "ndarray":
     """Permute the axes, reversed if none is given; a view.
 
@@ -291,7 +298,7 @@ def transpose(a: ArrayLike, axes: AxisLike = None) -> "ndarray":
     """
     a = _view_source(a)
     n = a.ndim
-    if type(a) is late_bound.scalar and axes in (None, ()):
+    if type(a) in late_bound.scalars and axes in (None, ()):
         return a
     if axes is None:
         return lens.cached_view(a, lens.reversed_axes)
@@ -322,6 +329,7 @@ def matrix_transpose(x: ArrayLike, /) -> "ndarray":
 
 
 @call_cached
+@by_its_method
 def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> "ndarray":
     """Exchange two axes; a view.
 

@@ -29,7 +29,7 @@ from npcompat._internal.dispatch.backends import XLA_ARRAY
 from npcompat._internal.dispatch.placement import SCALARS
 from npcompat._internal.native import fast_path
 from npcompat.numpy import _arithmetic, _bits, _comparison, _floats, _products
-from npcompat.numpy._overrides import means_more, overridden, to_numpys
+from npcompat.numpy._overrides import is_sparse, means_more, overridden, to_numpys
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy._ufunc import name_of, on_host, store
 
@@ -58,7 +58,7 @@ def _on_scalars(op: Op, infix: Infix | None, args: tuple[Any, ...]) -> Any:
     operands = []
     for x in args:
         if (
-            type(x) is late_bound.scalar
+            type(x) in late_bound.scalars
             and type(x._value.payload) is onp.ndarray
             and dtypes.on_devices(x.dtype)
         ):
@@ -100,10 +100,10 @@ def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
         return found
     if not (isinstance(x1, Handle) and isinstance(x2, Handle)):
         ours, other = (x1, x2) if isinstance(x1, Handle) else (x2, x1)
+        if means_more(other) or (not isinstance(other, _OPERANDS) and is_sparse(other)):
+            return infix(to_numpys(x1, other), to_numpys(x2, other))
         if not isinstance(other, _OPERANDS) and _takes_over(type(other)):
             return NotImplemented
-        if means_more(other):
-            return infix(to_numpys(x1), to_numpys(x2))
         if op.ufunc is onp.multiply and _repeats(ours, other):
             return NotImplemented
     return _apply(op, (x1, x2))
@@ -112,7 +112,7 @@ def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
 def _repeats(x: Any, other: Any) -> bool:
     """Return True if Python repeats the sequence, as in `[1, 2] * np.int64(3)`."""
     return (
-        type(x) is late_bound.scalar
+        type(x) in late_bound.scalars
         and isinstance(other, str | bytes | bytearray | list | tuple)
         and x.dtype.kind in "iu"
     )

@@ -5,6 +5,7 @@ The class of an operand takes precedence over our functions.
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -17,6 +18,7 @@ from npcompat._internal.dispatch.subclasses import is_subclass
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Function = TypeVar("Function", bound=Callable[..., Any])
 _NONE_OF_THEM = (onp.generic, int, float, complex, str, bytes, list, tuple, type(None))
 _NUMPYS = onp.ndarray.__array_ufunc__
 
@@ -32,8 +34,16 @@ def means_more(x: Any) -> bool:
     return isinstance(x, onp.ndarray) and isinstance(x, _MEANING_MORE)
 
 
-def to_numpys(x: Any) -> Any:
+def is_sparse(x: Any) -> bool:
+    """Return True for sparse arrays and matrices of SciPy's, whose operators know NumPy's only."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and sparse.issparse(x)
+
+
+def to_numpys(x: Any, other: Any = None) -> Any:
     """Return an operand for NumPy's function: an array of ours as NumPy's over the same memory.
+
+    `other` is the operand that has the function.
 
     Raises
     ------
@@ -44,9 +54,12 @@ def to_numpys(x: Any) -> Any:
         return x
     if modes.current().recording and handles.read(x).node is not None:
         raise TypeError(
-            "an array that is recorded meets a masked array or a matrix of NumPy's, whose functions "
-            "have no derivatives: take its elements and its mask as arrays, as m.filled(0) and "
-            "~numpy.ma.getmaskarray(m)"
+            f"an array that is recorded meets a {type(other).__name__} of SciPy's, whose functions "
+            "have no derivatives: take its elements as an array, as c.toarray()"
+            if is_sparse(other)
+            else "an array that is recorded meets a masked array or a matrix of NumPy's, whose "
+            "functions have no derivatives: take its elements and its mask as arrays, as m.filled(0) "
+            "and ~numpy.ma.getmaskarray(m)"
         )
     return onp.asarray(x)
 
@@ -259,6 +272,25 @@ def _is_foreign(x: Any) -> bool:
     )
 
 
+def by_its_method(function: Function) -> Function:
+    """Decorate a function that NumPy's of the same name leaves to the method of its operand.
+
+    It does for objects with that method which are no array-likes, as sparse matrices, and for masked
+    arrays and matrices.
+    """
+    numpys = getattr(onp, function.__name__)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        a = args[0] if args else kwargs.get("a")
+        if type(a) not in late_bound.ordinary and (means_more(a) or _has_own(a, function.__name__)):
+            args = tuple([to_numpys(x, a) for x in args])
+            return numpys(*args, **{k: to_numpys(x, a) for k, x in kwargs.items()})
+        return function(*args, **kwargs)
+
+    return cast("Function", call)
+
+
 def _has_own(x: Any, name: str) -> bool:
     """Return True for an object that is no array-like, and has a method that NumPy's function of
     this name calls, as sparse matrices of SciPy's.
@@ -323,7 +355,9 @@ def _as_called(
 
 __all__ = [
     "asks_classes",
+    "by_its_method",
     "given",
+    "is_sparse",
     "made_like",
     "means_more",
     "overridden",

@@ -15,6 +15,7 @@ from npcompat._internal.dispatch import handles, writes
 from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._manipulation import moveaxis
+from npcompat.numpy._overrides import by_its_method
 from npcompat.numpy._reductions import accumulated
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, NoValue, Order, Out
 from npcompat.numpy._ufunc import accumulated_in, call, finish, name_of, store
@@ -552,6 +553,7 @@ def _trace(
     return xp.trace(a, offset, axis1, axis2)
 
 
+@by_its_method
 def trace(
     a: ArrayLike,
     offset: int = 0,

@@ -12,6 +12,7 @@ from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat.numpy._checks import shaping
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
 from npcompat.numpy._manipulation import broadcast_to, moveaxis, ravel
+from npcompat.numpy._overrides import by_its_method
 from npcompat.numpy._selection import take
 from npcompat.numpy._typing import ArrayLike, ShapeLike
 from npcompat.numpy._unbound import call_cached
@@ -122,6 +123,7 @@ def _repeat(xp: Any, a: Any, *, repeats: int, axis: Any = None) -> Any:
 
 
 @call_cached
+@by_its_method
 def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> "ndarray":
     """Repeat each element several times in a row.
 

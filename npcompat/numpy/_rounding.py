@@ -11,6 +11,7 @@ from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch.apply import apply_cached
 from npcompat.numpy import _arithmetic, _extremes
 from npcompat.numpy._creation import asanyarray
+from npcompat.numpy._overrides import by_its_method
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, NoValue, Order, Out
 from npcompat.numpy._ufunc import call, finish
 from npcompat.numpy._unbound import call_cached
@@ -42,6 +43,7 @@ def _clip(xp: Any, a: Any, low: Any, high: Any, *, dtype: Any = None) -> Any:
 
 
 @call_cached
+@by_its_method
 def clip(
     a: ArrayLike,
     a_min: ArrayLike | None = NoValue,
@@ -152,6 +154,7 @@ def _round(xp: Any, a: Any, *, decimals: int = 0) -> Any:
 
 
 @call_cached
+@by_its_method
 def round(a: ArrayLike, decimals: int = 0, out: Out = None) -> "ndarray":
     """Round to a number of decimals, halves to even.
 

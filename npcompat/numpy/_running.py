@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from npcompat._internal.core.op import as_axis
 from npcompat._internal.core.op_kinds import for_axis
 from npcompat._internal.dispatch.apply import apply_cached
+from npcompat.numpy._overrides import by_its_method
 from npcompat.numpy._reductions import accumulated
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Out
 from npcompat.numpy._ufunc import accumulated_in, finish
@@ -38,6 +39,7 @@ def _delayed(xp: Any, running: Any, axis: int, first: int) -> Any:
 
 
 @call_cached
+@by_its_method
 def cumsum(
     a: ArrayLike,
     axis: int | None = None,
@@ -73,6 +75,7 @@ def cumsum(
 
 
 @call_cached
+@by_its_method
 def cumprod(
     a: ArrayLike,
     axis: int | None = None,

@@ -20,6 +20,7 @@ from npcompat.numpy._filled import zeros
 from npcompat.numpy._given_length import length, positions, slices
 from npcompat.numpy._logic import result_type
 from npcompat.numpy._manipulation import ravel
+from npcompat.numpy._overrides import by_its_method
 from npcompat.numpy._typing import ArrayLike, NoValue, Out
 from npcompat.numpy._ufunc import finish
 from npcompat.numpy._unbound import call_cached
@@ -112,6 +113,7 @@ def _wrapped(x: Any, *choices: Any) -> Any:
     return onp.asarray(x).astype(result_type(*choices)) if type(x) is int else x
 
 
+@by_its_method
 def nonzero(
     a: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike | None = None
 ) -> "tuple[ndarray, ...]":
@@ -254,6 +256,7 @@ def _take(xp: Any, a: Any, indices: Any, *, axis: Any = None, mode: str = "raise
 
 
 @call_cached
+@by_its_method
 def take(
     a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Out = None, mode: str = "raise"
 ) -> "ndarray":
@@ -464,6 +467,7 @@ def _choose(xp: Any, a: Any, *choices: Any, mode: str = "raise") -> Any:
 _WEAK = frozenset((bool, int, float, complex))
 
 
+@by_its_method
 def choose(a: ArrayLike, choices: ArrayLike, out: Out = None, mode: str = "raise") -> "ndarray":
     """Choose each element from the array of `choices` whose index `a` holds; all are broadcast.
 

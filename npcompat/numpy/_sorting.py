@@ -15,6 +15,7 @@ from npcompat.numpy._checks import outside, refuse
 from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._empty_slices import all_nan, is_empty
 from npcompat.numpy._manipulation import ndim, ravel
+from npcompat.numpy._overrides import by_its_method
 from npcompat.numpy._selection import finish_safely, take
 from npcompat.numpy._typing import ArrayLike, AxisLike, NoValue, Out
 from npcompat.numpy._ufunc import name_of
@@ -127,6 +128,7 @@ def sort(
 
 
 @call_cached
+@by_its_method
 def argsort(
     a: ArrayLike,
     axis: int | None = -1,
@@ -167,6 +169,7 @@ def _check_kth(a: Any, kth: Any, axis: int, kind: str) -> None:
             raise ValueError(f"kth(={k}) out of bounds ({size})")
 
 
+@by_its_method
 def partition(
     a: ArrayLike, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
 ) -> "ndarray":
@@ -189,6 +192,7 @@ def partition(
     return sort(a, axis)
 
 
+@by_its_method
 def argpartition(
     a: ArrayLike, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
 ) -> "ndarray":
@@ -255,6 +259,7 @@ def _searchsorted(xp: Any, a: Any, v: Any, *, side: str = "left") -> Any:
     return xp.searchsorted(a, v, side)
 
 
+@by_its_method
 def searchsorted(
     a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None
 ) -> "ndarray":
@@ -325,6 +330,7 @@ def _position(op: Op, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
 
 
 @call_cached
+@by_its_method
 def argmax(
     a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: Any = NoValue
 ) -> "ndarray":
@@ -350,6 +356,7 @@ def argmax(
 
 
 @call_cached
+@by_its_method
 def argmin(
     a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: Any = NoValue
 ) -> "ndarray":

@@ -2,9 +2,11 @@
 
 import operator
 import warnings
+from typing import Any
 
 import numpy as onp
 import pytest
+import scipy.sparse
 
 from npcompat import autograd, np, npx
 
@@ -64,6 +66,79 @@ class Table:
 
     def mean(self, axis=None, dtype=None, out=None):
         return ("mean", axis)
+
+
+@pytest.mark.parametrize("kind", ["csr_array", "csr_matrix", "coo_array"])
+@pytest.mark.parametrize(
+    "infix", [operator.add, operator.sub, operator.mul, operator.matmul, operator.eq, operator.lt]
+)
+def test_operators_beside_sparse_arrays(infix, kind):
+    with npx.np_default_dtype():
+        sparse = getattr(scipy.sparse, kind)([[0.0, 1.0], [2.0, 0.0]])
+        numpys = onp.array([[0.0, 1.0], [5.0, 7.0]])
+        ours = np.array(numpys)
+        for found, expected in (
+            (infix(ours, sparse), infix(numpys, sparse)),
+            (infix(sparse, ours), infix(sparse, numpys)),
+        ):
+            assert scipy.sparse.issparse(found) == scipy.sparse.issparse(expected)
+            if scipy.sparse.issparse(found):
+                found, expected = found.toarray(), expected.toarray()
+            onp.testing.assert_array_equal(found, expected)
+
+
+def test_a_recorded_array_beside_a_sparse_one_is_refused():
+    sparse = scipy.sparse.csr_array([[0.0, 1.0], [2.0, 0.0]])
+    x = np.ones((2, 2))
+    x.attach_grad()
+    with autograd.record():
+        y = x * 2
+        for infix in (operator.add, operator.matmul):
+            with pytest.raises(TypeError, match=r"recorded meets a csr_array .* c.toarray\(\)"):
+                infix(y, sparse)
+
+
+def test_functions_leave_sparse_and_masked_arrays_to_their_methods():
+    sparse = scipy.sparse.csr_array([[0.0, 1.0], [2.0, 0.0]])
+    assert np.argmax(sparse) == 2 and np.argmin(sparse) == 0
+    assert np.shape(sparse) == (2, 2) and np.ndim(sparse) == 2
+    transposed: Any = np.transpose(sparse)
+    onp.testing.assert_array_equal(transposed.toarray(), sparse.toarray().T)
+    assert np.nonzero(sparse)[0].tolist() == [0, 1]
+    for name, args in (
+        ("argmax", ()),
+        ("cumsum", ()),
+        ("transpose", ()),
+        ("reshape", (-1,)),
+        ("repeat", (2,)),
+        ("take", ([0, 2],)),
+        ("round", ()),
+        ("clip", (2, 5)),
+        ("squeeze", ()),
+    ):
+        same(getattr(np, name)(MASKED, *args), getattr(onp, name)(MASKED, *args))
+    same(np.take(MASKED, np.array([0, 2])), onp.take(MASKED, [0, 2]))
+
+
+def test_functions_of_numpys_write_into_arrays_of_numpys():
+    positions, mask = np.array([1, 1, 2]), np.array([True, False, False, True])
+    for write, expected in (
+        (lambda t: onp.add.at(t, positions, 1), [0, 2, 1, 0]),
+        (lambda t: onp.subtract.at(t, np.array([0]), np.array([3.0])), [-3, 0, 0, 0]),
+        (lambda t: onp.copyto(t, np.arange(4.0)), [0, 1, 2, 3]),
+        (lambda t: onp.copyto(t, 5.0, where=mask), [5, 0, 0, 5]),
+        (lambda t: onp.put(t, np.array([1]), np.array([7.0])), [0, 7, 0, 0]),
+        (lambda t: onp.place(t, mask, np.array([9.0])), [9, 0, 0, 9]),
+        (lambda t: onp.putmask(t, mask, np.arange(4.0)), [0, 0, 0, 3]),
+        (lambda t: onp.put_along_axis(t, np.array([1]), np.array([5.0]), 0), [0, 5, 0, 0]),
+    ):
+        target = onp.zeros(4)
+        write(target)
+        assert target.tolist() == expected
+    x = np.ones(4)
+    x.attach_grad()
+    with autograd.record(), pytest.raises(TypeError, match="derivative"):
+        onp.copyto(onp.zeros(4), x * 2)
 
 
 def test_methods_of_other_objects_are_called():

@@ -93,6 +93,13 @@ class Scalar(ScalarMethods, NumPyDispatch, StoredHandle):
 
     __slots__ = ()
 
+    def __new__(cls, *args: Any) -> Any:
+        """Raise TypeError: the class is that of all dtypes."""
+        raise TypeError(
+            "type(x)(value) of a scalar that is recorded, traced, on XLA or a bool: its class is "
+            "that of all dtypes; use x.dtype.type(value)"
+        )
+
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         return self.dtype.type

@@ -55,7 +55,7 @@ def shift_streams(draws):
 
     class RandomState(module.RandomState):
         def __init__(self, seed=None):
-            bits = seed if hasattr(seed, "capsule") else MT19937()
+            bits = seed if hasattr(seed, "random_raw") else MT19937()
             if bits is not seed:
                 bits._legacy_seeding(seed)
             super().__init__(bits)
@@ -75,7 +75,7 @@ def shift_streams(draws):
 def _begun(seed):
     return (
         seed
-        if hasattr(seed, "capsule") or hasattr(seed, "bit_generator")
+        if hasattr(seed, "random_raw") or hasattr(seed, "bit_generator")
         else onp.random.PCG64(seed)
     )
 

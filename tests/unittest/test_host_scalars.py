@@ -131,7 +131,9 @@ def test_what_is_recorded_is_never_taken_for_a_number():
             y.backward()
             assert x.grad.tolist() == [0, 8], number
     with autograd.record():
-        assert not isinstance(type(x.sum()), onp.generic)
+        assert not issubclass(type(x.sum()), onp.generic)
+        with pytest.raises(TypeError, match=r"recorded.*use x.dtype.type\(value\)"):
+            type(x.sum())(3)
         loss = onp.float64(0.5) * (x * x).sum() + x.max()
     loss.backward()
     assert x.grad.tolist() == [1, 3]

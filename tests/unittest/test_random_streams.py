@@ -15,7 +15,6 @@ from npcompat import np, npx
 from npcompat.numpy.random import bit_generator
 
 KINDS = ["MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"]
-NO_FUNCTIONS_IN_C = ("capsule", "cffi", "ctypes")
 
 
 def public(x):
@@ -70,8 +69,36 @@ def test_libraries_draw_from_our_generators(make):
     if make is np.random.default_rng:
         rng = make(3)
         assert onp.random.default_rng(rng) is rng
-    with pytest.raises(NotImplementedError, match="capsule: there is no structure in C"):
-        make(0)._bit_generator.capsule
+
+
+def test_functions_in_c_draw_numbers_that_repeat():
+    def drawn(rng):
+        matrices = [
+            scipy.stats.random_table.rvs([5, 6], [4, 7], random_state=rng) for _ in range(6)
+        ]
+        x, y = onp.arange(6.0), onp.arange(6.0) ** 2
+        test = scipy.stats.permutation_test(
+            (x, y), lambda a, b, axis: a.mean(axis) - b.mean(axis), rng=rng, n_resamples=50
+        )
+        return onp.array([*onp.ravel(matrices), *test.null_distribution])
+
+    make = np.random.default_rng
+    first = drawn(make(3))
+    assert not onp.array_equal(first[:12], first[12:24])
+    onp.testing.assert_array_equal(first, drawn(make(3)))
+    assert not onp.array_equal(first, drawn(make(4)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_addresses_of_functions_in_c_stay_valid(kind):
+    def by_address(bits):
+        interfaces = [bits.ctypes for _ in range(3)]
+        assert len({i.state_address for i in interfaces}) == 1
+        assert bits.capsule is not None
+        return [interfaces[0].next_uint64(interfaces[0].state) for _ in range(3)]
+
+    make = getattr(np.random, kind)
+    assert by_address(make(3)) == by_address(make(3)) != by_address(make(4))
 
 
 @pytest.mark.parametrize(
@@ -265,9 +292,6 @@ def test_raw_numbers():
 def test_what_cannot_be_made_or_is_in_c_says_so():
     with pytest.raises(NotImplementedError, match="base class"):
         np.random.BitGenerator(3)
-    for name in NO_FUNCTIONS_IN_C:
-        with pytest.raises(NotImplementedError, match=f"BitGenerator.{name}"):
-            getattr(np.random.PCG64(3), name)
     with pytest.raises(ValueError, match="The bit generator must be instantiated"):
         np.random.Generator(np.random.PCG64)
     for wrong in (5, onp.random.PCG64(3)):

@@ -7,8 +7,8 @@ number of the next draw.
 
 import zlib
 from contextlib import AbstractContextManager
-from threading import RLock
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast, overload
+from threading import Lock, RLock
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as onp
 from numpy.random.bit_generator import ISeedSequence, ISpawnableSeedSequence, SeedlessSeedSequence
@@ -132,6 +132,7 @@ if TYPE_CHECKING:  # methods return our arrays
 else:
     NumPysGenerator = onp.random.Generator
     NumPysRandomState = onp.random.RandomState
+_SEEDING = Lock()
 UNUSED_BITS = onp.random.MT19937(0)
 """Bit generator of NumPy's part of each generator, from which nothing is drawn."""
 
@@ -146,6 +147,7 @@ class BitGenerator:
     """
 
     _count = "counter"
+    _numpys: onp.random.PCG64 | None = None
 
     def __init__(self, seed: Any = None) -> None:
         if type(self) is BitGenerator:
@@ -199,19 +201,37 @@ class BitGenerator:
         self.stream.begin(_of_words(value["state"]["key"]), int(value["state"][self._count]))
 
     @property
-    def ctypes(self) -> NoReturn:
-        """NumPy's C functions by ctypes; not available."""
-        raise NotImplementedError("BitGenerator.ctypes: there are no functions in C")
+    def ctypes(self) -> Any:
+        """Functions in C by ctypes, as NumPy's; see `capsule`."""
+        return self._in_c().ctypes
 
     @property
-    def cffi(self) -> NoReturn:
-        """NumPy's C functions by cffi; not available."""
-        raise NotImplementedError("BitGenerator.cffi: there are no functions in C")
+    def cffi(self) -> Any:
+        """Functions in C by cffi, as NumPy's; see `capsule`."""
+        return self._in_c().cffi
 
     @property
-    def capsule(self) -> NoReturn:
-        """NumPy's C structure; not available."""
-        raise NotImplementedError("BitGenerator.capsule: there is no structure in C")
+    def capsule(self) -> Any:
+        """Structure in C, as NumPy's, for functions of other libraries in C.
+
+        They draw other numbers than the methods here: those of a bit generator of NumPy's, which is
+        seeded from the stream at each read of this attribute, so that a program repeats its draws.
+        """
+        return self._in_c().capsule
+
+    def _in_c(self) -> onp.random.PCG64:
+        """Return a bit generator of NumPy's, seeded anew.
+
+        It is always the same one, as functions in C keep its address.
+        """
+        words = on_host(self.random_raw(4))
+        with _SEEDING:
+            made = onp.random.PCG64(onp.random.SeedSequence([int(word) for word in words]))
+            if self._numpys is None:
+                self._numpys = made
+            else:
+                self._numpys.state = made.state
+            return self._numpys
 
     @overload
     def random_raw(self, size: None = None, output: Literal[True] = True) -> int: ...

@@ -37,7 +37,7 @@ def means_more(x: Any) -> bool:
 def is_sparse(x: Any) -> bool:
     """Return True for sparse arrays and matrices of SciPy's, whose operators know NumPy's only."""
     sparse = sys.modules.get("scipy.sparse")
-    return sparse is not None and sparse.issparse(x)
+    return sparse is not None and isinstance(x, sparse.sparray | sparse.spmatrix)
 
 
 def to_numpys(x: Any, other: Any = None) -> Any:

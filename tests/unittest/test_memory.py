@@ -383,7 +383,8 @@ def test_what_has_no_address_says_so(placed):
                 getattr(a, name)
         else:
             assert getattr(a, name)["shape"] == (3,)
-        assert not hasattr(a.sum(), name)
+        if placed == "jax":
+            assert not hasattr(a.sum(), name)
     assert onp.array(a).flags.writeable and onp.asarray(a).tolist() == [1, 1, 1]
     assert [float(onp.asarray((a * i).sum())) for i in range(50)] == [3.0 * i for i in range(50)]
 

@@ -63,7 +63,7 @@ class Memory(Handle):
             and would reach whatever else means the same memory.
         """
         if type(self) in late_bound.scalars:
-            return handles.to_host(self).ctypes
+            raise AttributeError(f"'numpy.{self.dtype.name}' object has no attribute 'ctypes'")
         memory = fast_path.export(self)
         if not memory.flags.writeable and self.flags.writeable:
             raise AddressNotImplementedError(

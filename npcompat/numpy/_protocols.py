@@ -127,7 +127,7 @@ class Protocols(Handle):
                 raise BufferError(
                     f"__dlpack__(dl_device={dl_device}): the array can't go to this device: {error}"
                 ) from error
-        memory: Any = payload if type(self) in late_bound.scalars else fast_path.export(self)
+        memory: Any = payload.copy() if self._immutable else fast_path.export(self)
         unversioned = max_version is None or tuple(max_version) < (1, 0)
         if unversioned and not memory.flags.writeable and copy is not False:
             memory = memory.copy()  # such capsules have no flag for memory that is read-only

@@ -7,7 +7,7 @@ import numpy as onp
 
 from npcompat._internal.autograd import tape
 from npcompat._internal.backend.jax import language
-from npcompat._internal.core.handle import StoredHandle, Value
+from npcompat._internal.core.handle import Handle, StoredHandle, Value
 from npcompat._internal.dispatch import array_like, execution, handles
 from npcompat._internal.dispatch.placement import constant
 from npcompat._internal.indexing import lens
@@ -23,6 +23,7 @@ class ScalarMethods(Array):
     """Methods of scalars that differ from those of arrays without axes."""
 
     __slots__ = ()
+    _immutable = True
 
     @property  # type: ignore[misc]
     def real(self) -> Any:
@@ -54,15 +55,15 @@ class ScalarMethods(Array):
         copy: bool = True,
     ) -> Any:
         """Cast to a dtype; the result is a scalar."""
-        return handles.as_scalar(super().astype(dtype, order, casting, subok, copy))
+        return handles.as_scalar(Array.astype(self, dtype, order, casting, subok, copy))
 
     def transpose(self, *axes: Any) -> Any:
         """Return the scalar itself."""
-        return handles.wrap_scalar(handles.read(super().transpose(*axes)))
+        return handles.wrap_scalar(handles.read(Array.transpose(self, *axes)))
 
     def squeeze(self, axis: AxisLike = None) -> Any:
         """Return the scalar itself."""
-        return handles.wrap_scalar(handles.read(super().squeeze(axis)))
+        return handles.wrap_scalar(handles.read(Array.squeeze(self, axis)))
 
     def detach(self) -> Any:
         """Return the same value, detached from the autograd graph."""
@@ -76,6 +77,10 @@ class ScalarMethods(Array):
 
     def __setitem__(self, key: Any, new: ArrayLike) -> None:
         raise TypeError(f"'numpy.{self.dtype.name}' object does not support item assignment")
+
+    def setfield(self, val: ArrayLike, /, dtype: DTypeLike, offset: int = 0) -> None:
+        """Raise TypeError, as a scalar is immutable."""
+        raise TypeError("Can't set fields in a non-void array scalar.")
 
     def __copy__(self) -> Any:
         return self
@@ -179,6 +184,8 @@ _NUMPYS_OWN = (
 """Attributes that the classes of host scalars take from NumPy's."""
 _OF_CLASSES = ("__dict__", "__slots__", "__weakref__", "__annotations__", "__module__")
 """Attributes of a class that its copy must not have."""
+_OF_SEQUENCES = ("__contains__", "__delitem__", "__iter__", "__len__", "__setitem__")
+"""Attributes of arrays that NumPy's scalars lack: what has them would be taken for a list."""
 _SLOT = struct.calcsize("P")
 _STORED = ("__weakref__", "_extra", "_value", "_view")
 
@@ -187,18 +194,19 @@ def _class_for(dtype: Any) -> Any:
     """Return the class of host scalars of a dtype.
 
     NumPy's class is its first base, by which NumPy finds the dtype; so what `HostScalar` has and
-    inherits is copied. It has the name of NumPy's class, and its slots lie where those of arrays
-    do.
+    inherits is copied, but what makes a sequence. It has the name of NumPy's class, and its slots
+    lie where those of arrays do.
     """
     numpys: Any = onp.dtype(dtype).type
     filled = (fast_path.PADDED_SIZE - numpys.__basicsize__) // _SLOT
     members: dict[str, Any] = {}
     for kind in reversed(HostScalar.__mro__[:-1]):
         members.update(vars(kind))
-    members = {name: member for name, member in members.items() if name not in _OF_CLASSES}
+    for name in (*_OF_CLASSES, *_OF_SEQUENCES, "__index__"):
+        members.pop(name, None)
     members |= {name: getattr(numpys, name) for name in _NUMPYS_OWN if hasattr(numpys, name)}
     members |= {"__slots__": (*[f"_{i}" for i in range(filled)], *_STORED), "__module__": "numpy"}
-    return type(numpys.__name__, (numpys, HostScalar), {**members, "_numpys": numpys})
+    return type(numpys.__name__, (numpys, Handle), {**members, "_numpys": numpys})
 
 
 _CODES = "bBhHiIlLqQefdFD"

@@ -4,10 +4,12 @@ import datetime
 import decimal
 import json
 import math
+import operator
 import pickle
 import sqlite3
 import statistics
 import struct
+from collections import abc
 from typing import Any
 
 import numpy as onp
@@ -196,3 +198,27 @@ def test_arrays_keep_what_is_written_after_an_element_was_read():
     assert s == 1 and float(s) == 1 and onp.float64(s) == 1
     assert [type(x).__name__ for x in a] == ["float64", "float64"]
     assert handles.read(s).payload.shape == ()
+
+
+def test_they_are_no_sequences_and_never_written():
+    x: Any = np.array([1.5, 2.5])[0]
+    numpys: Any = onp.float64(1.5)
+    for kind in (abc.Sequence, abc.Iterable, abc.Sized, abc.Container, abc.Hashable):
+        assert isinstance(x, kind) == isinstance(numpys, kind)
+    for function in (len, iter, list, lambda v: 1 in v, operator.index, lambda v: v.ctypes):
+        for given in (x, numpys):
+            with pytest.raises((TypeError, AttributeError), match="float64"):
+                function(given)
+    for write in (
+        lambda: x.__setitem__((), 3.0),
+        lambda: operator.setitem(x, (), 3.0),
+        lambda: x.fill(3.0),
+        lambda: x.setfield(3.0, "float64"),
+        lambda: x.put([0], [3.0]),
+        lambda: np.add(x, 1, out=x),
+    ):
+        with pytest.raises((TypeError, ValueError, AttributeError)):
+            write()
+    assert x == 1.5 and float(x) == 1.5
+    assert type(x[()]) is type(x) and x[None].tolist() == [1.5] and x[...].shape == ()
+    assert isinstance(x[None], np.ndarray) and isinstance(x[...], np.ndarray)

@@ -2,6 +2,7 @@
 types for `isinstance`.
 """
 
+import contextlib
 import copy
 import json
 import math
@@ -203,3 +204,46 @@ def test_scalars_have_what_only_numpys_scalars_have():
     assert not hasattr(np.array([1], "float32")[0], "hex") and not hasattr(x, "is_integer")
     with pytest.raises(AttributeError, match=r"float64' object has no attribute 'other'"):
         x[0].other
+
+
+WRITES = {
+    "put": lambda x: x.put([0], [3]),
+    "np.put": lambda x: np.put(x, [0], [3]),
+    "copyto": lambda x: np.copyto(x, 3),
+    "place": lambda x: np.place(x, np.array(True), [3]),
+    "putmask": lambda x: np.putmask(x, True, 3),
+    "out=": lambda x: np.add(x, 1, out=x),
+    "out= of a reduction": lambda x: np.sum(np.ones(2), out=x),
+    "at": lambda x: np.add.at(x, (), 1),
+    "fill": lambda x: x.fill(3),
+    "flat": lambda x: x.flat.__setitem__(0, 3),
+    "an ellipsis": lambda x: x[...].__setitem__((), 3),
+    "a reshape": lambda x: x.reshape(1).__setitem__(0, 3),
+    "a new axis": lambda x: x[None].__setitem__(0, 3),
+    "T": lambda x: x.T.__setitem__((), 3),
+    "a view": lambda x: x.view("uint8").__setitem__((), 3),
+    "real": lambda x: setattr(x, "real", 3),
+    "array": lambda x: np.array(x).__setitem__((), 3),
+    "atleast_1d": lambda x: np.atleast_1d(x).__setitem__(0, 3),
+    "sort": lambda x: x.sort(),
+    "shuffle": lambda x: np.random.shuffle(x),
+    "nan_to_num": lambda x: np.nan_to_num(x, copy=False),
+    "byteswap": lambda x: x.byteswap(True),
+    "resize": lambda x: x.resize(1),
+    "shape": lambda x: setattr(x, "shape", (1,)),
+    "numpy.asarray": lambda x: onp.asarray(x).__setitem__((), 3),
+    "from_dlpack": lambda x: onp.from_dlpack(x).__setitem__((), 3),
+    "memoryview": lambda x: memoryview(x).cast("B").__setitem__(0, 7),
+    "copyto of an array": lambda x: np.array(7.0).copyto(x),
+    "setfield": lambda x: x.setfield(3, "int32"),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bool"])
+@pytest.mark.parametrize("write", WRITES)
+def test_nothing_changes_a_scalar(write, dtype):
+    x = np.array([1, 0], dtype)[0]
+    before = repr(x)
+    with contextlib.suppress(TypeError, ValueError, AttributeError, RuntimeError, BufferError):
+        WRITES[write](x)
+    assert repr(x) == before and x.shape == () and x.item() == 1 and handles.to_host(x) == 1

@@ -112,6 +112,7 @@ class Handle:
     another layout, can be bases beside it.
     """
 
+    _immutable = False
     if TYPE_CHECKING:  # every subclass has them
         __slots__ = ("__weakref__", "_extra", "_value", "_view")
         _value: Value
@@ -149,7 +150,12 @@ def extra(handle: Handle) -> Extra:
 
 
 def check_writeable(handle: Handle, text: str = "assignment destination is read-only") -> None:
-    """Raise ValueError with this text for a read-only array, or RefusedError with the reason."""
+    """Raise ValueError with this text for a read-only array, or RefusedError with the reason.
+
+    A scalar raises TypeError.
+    """
+    if handle._immutable:
+        raise TypeError(f"'numpy.{handle.dtype.name}' object does not support item assignment")
     if handle._extra is not None and (reason := handle._extra.readonly):
         raise RefusedError(reason) if isinstance(reason, str) else ValueError(text)
 

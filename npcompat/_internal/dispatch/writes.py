@@ -243,13 +243,13 @@ def buffer(handle: Handle, *operands: Value) -> Any:
 
     The caller holds `lock_of(handle)` until it has written. The root's buffer is copied first if
     another value or array holds it. None if the values are on XLA, if the write must be recorded,
-    traced or observed, or if symbols would be written.
+    traced or observed, if symbols would be written, and for scalars.
     """
     view = handle._view
     root = handle if view is None else view.root
     value = root._value
     borrowed = type(value) is BorrowedValue
-    if not borrowed and type(value.payload) is not onp.ndarray:
+    if root._immutable or (not borrowed and type(value.payload) is not onp.ndarray):
         return None
     mode = _current_mode(_default_mode[0])
     if not mode.is_default and (

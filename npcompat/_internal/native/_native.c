@@ -225,6 +225,10 @@ connect(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args), PyObject *kwargs
                                  offset_of(class, "_extra") != array__extra)) {
             return PyErr_Format(PyExc_TypeError, "connect(): the slots of %R do not lie where those of arrays do", class);
         }
+        if (class != Py_None) { /* `x[()]` is that of a mapping, as for NumPy's scalars: they are no sequences */
+            ((PyHeapTypeObject *)class)->as_sequence.sq_item = NULL;
+            ((PyTypeObject *)class)->tp_name = ((PyTypeObject *)class)->tp_base->tp_name; /* for messages */
+        }
     }
     if (!PyList_CheckExact(default_mode_) || !PyDict_CheckExact(x64_scopes_) || is_default_at == 0) {
         return PyErr_Format(PyExc_TypeError, "connect(): default_mode is a list, x64_scopes a dict, and mode a NamedTuple");

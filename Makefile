@@ -101,11 +101,11 @@ programs: $(VENV)/ready
 
 # SciPy's own tests of other namespaces than NumPy's, as they are installed.
 scipy: $(VENV)/ready
-	$(BIN)/python -m tests.interop.scipy_suite -n $(JOBS)
+	$(BIN)/python -m tests.interop.scipy_suite -n$(JOBS)
 
 # scikit-learn's own checks of other namespaces than NumPy's.
 scikit: $(VENV)/ready
-	$(BIN)/python -m tests.interop.scikit_suite -n $(JOBS)
+	$(BIN)/python -m tests.interop.scikit_suite -n$(JOBS)
 
 # Programs of the libraries that docs/libraries.md lists, in an environment that has them all.
 libraries: VENV := build/libraries

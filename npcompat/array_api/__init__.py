@@ -1,16 +1,15 @@
 """Array API standard: `npcompat.numpy` with the standard's meaning where NumPy has another.
 
-This is what `x.__array_namespace__()` returns. Arrays are those of `npcompat.numpy` (without axes
-of a subclass), and so are the functions, but for:
+This is what `x.__array_namespace__()` returns. Arrays are of a class that derives from that of
+`npcompat.numpy` (in compiled functions they are the latter), and functions are its functions, but
+for:
 
-- Results without axes are arrays, which can be written, where NumPy has scalars; so are those of
-  operators and functions of such arrays.
+- Elements and results without axes are arrays, which can be written, where NumPy has scalars.
 - `floor_divide` of infinities is that of the division; `expm1` and `tanh` of complex infinities are
   those of the standard; `eig` and `eigvals` are complex.
 - `clip` has the standard's parameters; the numbers of `finfo` are Python's; devices are a tuple.
 
-Operators of arrays are NumPy's, since the class of arrays is: `x // y` is `np.floor_divide(x, y)`.
-Names that the standard lacks are `npcompat.numpy`'s, unchanged.
+Operators mean the same: `x // y` is `floor_divide(x, y)`. Names that the standard lacks are `npcompat.numpy`'s, unchanged.
 
 Examples
 --------
@@ -26,15 +25,16 @@ array([inf])
 from typing import Any
 
 from npcompat import numpy as np
+from npcompat.array_api import _array
 from npcompat.array_api import fft as fft
 from npcompat.array_api import linalg as linalg
+from npcompat.array_api._array import of_arrays
 from npcompat.array_api._elementwise import clip as clip
 from npcompat.array_api._elementwise import expm1 as expm1
 from npcompat.array_api._elementwise import floor_divide as floor_divide
 from npcompat.array_api._elementwise import tanh as tanh
 from npcompat.array_api._information import __array_namespace_info__ as __array_namespace_info__
 from npcompat.array_api._information import finfo as finfo
-from npcompat.array_api._results import of_arrays
 from npcompat.numpy._protocols import API_VERSIONS
 
 __array_api_version__ = API_VERSIONS[-1]
@@ -216,6 +216,7 @@ __all__ = [
     "zeros_like",
 ]
 
+asarray = _array.asarray(np.asarray)
 for _name in __all__:
     if _name not in globals():
         globals()[_name] = of_arrays(getattr(np, _name))

@@ -4,7 +4,7 @@ from typing import Any
 
 from npcompat import numpy as np
 from npcompat import numpy_extension as npx
-from npcompat.array_api._results import as_arrays
+from npcompat.array_api._array import as_arrays
 
 
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat import numpy as np
-from npcompat.array_api._results import of_arrays
+from npcompat.array_api._array import of_arrays
 from npcompat.numpy import linalg
 
 cholesky = of_arrays(linalg.cholesky)

@@ -26,7 +26,7 @@ def test_results_without_axes_are_arrays_that_can_be_written(backend):
     assert repr(xp.sum(x)) == "array(6.)"
 
 
-def test_arrays_with_axes_are_ordinary_ones(backend):
+def test_operators_and_elements_are_the_standards(backend):
     x = xp.asarray([3.0, 1.0, 2.0])
     total = xp.sum(x)
     found = (
@@ -36,13 +36,34 @@ def test_arrays_with_axes_are_ordinary_ones(backend):
         xp.stack([total, total]),
         xp.where(x > 1, x, total),
         total[None],
+        x[1:],
+        x[x > 1],
+        x[0],
+        x @ x,
+        x.mean(),
+        *x,
+        x.reshape(3, 1).T,
+        xp.asarray(np.ones(3)),
     )
-    assert [type(xp.asarray(f)) for f in found] == [np.ndarray] * len(found)
-    assert xp.asarray(x) is x and type(x * total) is type(total * x) is np.ndarray
-    assert isinstance(total[()], onp.float32)
-    filled = np.full_like(np.ones((2, 3)).T, total)
-    assert type(filled) is type(np.full((2, 3), total)) is np.ndarray
-    assert filled.strides == (4, 12) and (filled == 6).all()
+    for array in found:
+        assert isinstance(array, np.ndarray) and type(array) is type(x)
+    assert xp.asarray(x) is x and xp.asarray(x, dtype=xp.int64) is not x
+    inf = xp.asarray([float("inf"), -1.0])
+    assert (inf // xp.asarray([2.0, float("inf")])).tolist() == [float("inf"), 0.0]
+    x //= 2
+    assert x.tolist() == [1, 0, 1] and (7 // x[0]).item() == 7
+    with pytest.raises(TypeError):
+        x // "a"
+
+
+def test_arrays_of_numpys_meaning_are_shared(backend):
+    plain = np.ones(3)
+    x = xp.asarray(plain)
+    x[0] = 5
+    assert plain.tolist() == [5, 1, 1] and type(plain * 2) is np.ndarray
+    element = x[1]
+    element[...] = 7
+    assert type(np.asarray(x)) is np.ndarray and np.asarray(x).tolist() == plain.tolist()
 
 
 def test_gradients_and_compiled_functions_go_through_it():

@@ -2,9 +2,12 @@
 
 An array is unboxed as `numpy.asarray` gives it: the memory itself on the host, and a read-only view
 of what is recorded or on XLA, so that a function which writes it does not compile. Arrays that a
-function returns are NumPy's.
+function returns are NumPy's. Within such functions npcompat's modules and functions stand for
+NumPy's of the same names, which numba knows.
 """
 
+import importlib
+from types import ModuleType
 from typing import Any
 
 import numpy as onp
@@ -13,9 +16,11 @@ from numba.core import types
 from numba.core.datamodel import models, register_default
 from numba.core.imputils import lower_cast
 from numba.core.pythonapi import NativeValue, box, unbox
+from numba.core.registry import cpu_target
 from numba.core.typing.typeof import typeof_impl
 
 from npcompat import np
+from npcompat.numpy._unbound import Unbound
 
 
 class NpcompatArray(types.Array):  # type: ignore[misc]
@@ -35,6 +40,21 @@ register_default(NpcompatArray)(models.ArrayModel)
 def _typeof(array: Any, context: Any) -> Any:
     found = typeof_impl(onp.asarray(array), context)
     return NpcompatArray(found.dtype, found.ndim, found.layout, not found.mutable)
+
+
+@typeof_impl.register(ModuleType)  # type: ignore[untyped-decorator]
+def _typeof_module(module: Any, context: Any) -> Any:
+    """Return the type of NumPy's module for one of ours; None leaves others to numba."""
+    name = module.__name__.removeprefix("npcompat.")
+    numpys = name.partition(".")[0] == "numpy" and name != module.__name__
+    return types.Module(importlib.import_module(name)) if numpys else None
+
+
+@typeof_impl.register(Unbound)  # type: ignore[untyped-decorator]
+def _typeof_function(function: Any, context: Any) -> Any:
+    """Return the type of NumPy's function of the same name."""
+    numpys = getattr(onp, function.__name__, None)
+    return None if numpys is None else cpu_target.typing_context.resolve_value_type(numpys)
 
 
 @unbox(NpcompatArray)  # type: ignore[untyped-decorator]

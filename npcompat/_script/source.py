@@ -34,6 +34,8 @@ def _ours(module: str) -> str | None:
 class _Converter(ast.NodeTransformer):
     def __init__(self, compiled: Collection[str]) -> None:
         self._compiled = compiled
+        self._numba: set[str] = set()  # names of numba, and of what is imported from it
+        self._by_numba: set[str] = set()  # functions of the program that numba compiles
         self._ints: list[set[str]] = [set()]  # names that loops over `range` bind, by function
 
     # --- imports
@@ -105,6 +107,31 @@ class _Converter(ast.NodeTransformer):
         if isinstance(key, ast.Tuple):
             return all([self._is_simple(k) for k in key.elts])
         return False
+
+    # --- functions that numba compiles
+
+    def visit_Module(self, node: ast.Module) -> ast.AST:
+        for part in ast.walk(node):
+            if isinstance(part, ast.Import):
+                names = [a for a in part.names if a.name.partition(".")[0] == "numba"]
+                self._numba.update([a.asname or "numba" for a in names])
+            elif isinstance(part, ast.ImportFrom) and (part.module or "").split(".")[0] == "numba":
+                self._numba.update([a.asname or a.name for a in part.names])
+        for part in ast.walk(node) if self._numba else ():
+            if isinstance(part, ast.FunctionDef) and any(map(self._is_numbas, part.decorator_list)):
+                self._by_numba.add(part.name)
+            elif isinstance(part, ast.Call) and self._is_numbas(part.func):
+                self._by_numba.update([a.id for a in part.args if isinstance(a, ast.Name)])
+        return self.generic_visit(node)
+
+    def _is_numbas(self, node: ast.expr) -> bool:
+        """Return True for `njit`, `numba.njit`, and calls of them."""
+        while isinstance(node, ast.Call | ast.Attribute):
+            node = node.func if isinstance(node, ast.Call) else node.value
+        return isinstance(node, ast.Name) and node.id in self._numba
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return node if node.name in self._by_numba else self.generic_visit(node)
 
     # --- names of ints
 

@@ -115,6 +115,53 @@ def test_modules_and_code(project):
     assert code == 0 and printed == "cpu(0)\n"
 
 
+WITH_NUMBA = """
+    import numpy as np
+    import numba as nb
+    from numba import njit
+    from numpy import sqrt
+
+    @njit
+    def norm(x):
+        return np.sqrt((x * x).sum())
+
+    @nb.njit(cache=False)
+    def helper(i):
+        return np.floor(i / 2.0)
+
+    @njit
+    def build(n):
+        out = np.zeros((n, n))
+        for i in range(n):
+            for j in range(n):
+                out[i, j] = sqrt(i * j) + helper(i) + np.linalg.norm(np.ones(2)) + np.pi
+        return out
+
+    def plain(a, b):
+        return np.dot(a, b) + len(a)
+
+    fast = nb.jit(nopython=True)(plain)
+
+    @njit
+    def fill(x, v):
+        for i in range(len(x)):
+            x[i] = v * i
+
+    a = np.arange(5.0)
+    print(norm(a), build(3), fast(a, a))
+    fill(a, a.max())
+    print(a, a.sum())
+"""
+
+
+def test_functions_that_numba_compiles(tmp_path):
+    pytest.importorskip("numba")
+    (tmp_path / "main.py").write_text(textwrap.dedent(WITH_NUMBA))
+    expected = run("main.py", cwd=tmp_path)
+    assert expected[0] == 0, expected[2]
+    assert run("-m", "npcompat", "main.py", cwd=tmp_path) == expected
+
+
 def test_options(project):
     (project / "step.py").write_text(
         "import numpy as np\n"

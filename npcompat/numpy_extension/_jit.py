@@ -101,7 +101,7 @@ def jit(
     ...         n += 1
     ...     return n
     >>> steps(np.float32(1000))
-    10
+    np.int64(10)
     """
 
     buckets = requested(bucket, bucket_axis)

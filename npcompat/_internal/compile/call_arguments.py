@@ -104,6 +104,12 @@ class Call:
         for i, leaf in enumerate(leaves):
             if isinstance(leaf, onp.ndarray):
                 leaf = leaves[i] = array_like.array_of(array_like.host_array(leaf))
+            elif (
+                type(leaf) is not late_bound.ndarray
+                and late_bound.is_host_scalar(leaf)
+                and leaf.dtype.kind in "iu"
+            ):
+                leaf = leaves[i] = leaf._value.payload[()]  # it may be a length, or a count
             if not isinstance(leaf, Handle):
                 if i in numbers and is_operand(leaf):
                     self.numbers[len(handles)] = i, type(leaf)

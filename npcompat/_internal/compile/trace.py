@@ -28,7 +28,12 @@ from npcompat._internal.core.program_cache import FORWARD
 from npcompat._internal.core.protocols import TraceLike
 from npcompat._internal.core.retained_outputs import version_of
 from npcompat._internal.core.trace_notes import CAPTURED
-from npcompat._internal.dispatch import masked_array, masked_operators, memory_layout
+from npcompat._internal.dispatch import (
+    late_bound,
+    masked_array,
+    masked_operators,
+    memory_layout,
+)
 from npcompat._internal.dispatch.meshes import Sharding
 from npcompat._internal.dispatch.numpy_errors import explained
 from npcompat._internal.dispatch.placement import (
@@ -96,12 +101,17 @@ class Trace:
         return value
 
     def read(self, handle: Handle) -> Value:
-        """Return a handle's value in the trace; a handle from outside becomes an input."""
+        """Return a handle's value in the trace; a handle from outside becomes an input.
+
+        A scalar on the host is a constant, as NumPy's scalars are.
+        """
         if handle._extra is not None and type(handle._extra.readonly) is masked_array.Window:
             self._refresh(handle, handle._extra.readonly)
         value = handle._value
         if id(value) in self.born:
             return value
+        if late_bound.is_host_scalar(handle):  # immutable, and guarded where it was found
+            return self.adopt(Value(value.payload))
         if type(value.payload) is masked_array.MaskedPayload:
             return outer_selections.read(self, handle, value)
         memory_layout.note(handle)

@@ -12,7 +12,7 @@ import numpy as onp
 from npcompat._internal.backend.jax import control_flow as control
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
 from npcompat._internal.compile.staged_runs import refuse
-from npcompat._internal.core import modes
+from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.dispatch import handles, late_bound, masked_array
 from npcompat._internal.dispatch.symbolic_number import SymbolicNumber, expect, symbolic
@@ -159,6 +159,8 @@ def flatten(value: Any, name: str) -> tuple[Form, list[Value]]:
         return Form("number", type(value)), [_strong(type(value), value)]
     if isinstance(value, Handle):
         return _flatten_array(value, name)
+    if isinstance(value, onp.generic) and dtypes.on_devices(value.dtype):
+        return Form("scalar", ((), value.dtype)), [Value(numbers.element(value, value.dtype))]
     if type(value) is tuple:
         found = [flatten(v, name) for v in value]
         return Form("tuple", None, tuple([f for f, _ in found])), [

@@ -54,6 +54,8 @@ from npcompat._internal.staging.truths import truth
 from npcompat._internal.support.errors import RefusedError, TracedValueError
 
 _ATTEMPTS = 12
+_MOST_GUARDED = 10_000_000
+"""Maximum bound of an unknown count of rounds that are recorded: each has room for its residuals."""
 _CARRIED: dict[Any, frozenset[int]] = {}
 """By site: the variables that a loop was found to carry, with which the next trace begins."""
 
@@ -366,10 +368,11 @@ class StagedLoop:
                 "npx.while_loop(max_iterations=), or a for loop with a break"
             )
         count = self.rounds.total
-        if isinstance(count, SymbolicNumber) and abs(count.high) == float("inf"):
+        if isinstance(count, SymbolicNumber) and count.high > _MOST_GUARDED:
             refuse(
-                "a loop of which nobody knows how many rounds there can be has no derivative; use "
-                "npx.while_loop(max_iterations=)"
+                "a loop of which nobody knows how many rounds there can be (they are at most "
+                f"{count.high}) has no derivative; use npx.while_loop(max_iterations=), or give the "
+                "count as a number of Python's"
             )
 
     # --- the loop

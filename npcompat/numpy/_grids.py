@@ -22,7 +22,10 @@ R_co = TypeVar("R_co", covariant=True)
 
 def _bound(x: Any) -> Any:
     """Read the bound of a slice on the host, because a grid's shape depends on it."""
-    return handles.to_host(x)[()] if isinstance(x, Handle) else x
+    if not isinstance(x, Handle):
+        return x
+    handles.check_reader(x)
+    return handles.to_host(x)[()]
 
 
 def _bounds(key: slice) -> slice:

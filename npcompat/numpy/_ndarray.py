@@ -258,11 +258,12 @@ class Array(Selection, Reductions, Gradients, Operators, Protocols, Memory, Flue
 
     def item(self, *args: Any) -> Any:
         """Return one element as a Python scalar."""
+        handles.check_reader(self)
         return handles.to_host(self).item(*args)
 
     def asscalar(self) -> Any:
         """Return the only element as a Python scalar."""
-        return self.item()
+        return handles.to_host(self).item()
 
     def tolist(self) -> Any:
         """Return the elements as nested lists of Python scalars."""

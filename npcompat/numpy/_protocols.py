@@ -48,9 +48,11 @@ class Protocols(Handle):
 
     @special("convert", infix=float)
     def __float__(self) -> float:
+        handles.check_reader(self)
         return float(handles.to_host(self))
 
     def __complex__(self) -> complex:
+        handles.check_reader(self)
         return complex(handles.to_host(self))
 
     def __index__(self) -> int:
@@ -197,7 +199,18 @@ class NumPyDispatch(Handle):
             ours = getattr(importlib.import_module(f"npcompat.{module}"), func.__name__)
         except (ImportError, AttributeError):
             return by_numpy(func, args, kwargs)
-        return by_numpy(func, args, kwargs) if ours is func else ours(*args, **kwargs)
+        if ours is func:
+            return by_numpy(func, args, kwargs)
+        if isinstance(out := kwargs.get("out"), onp.ndarray):
+            made = as_numpys(ours(*args, **{k: v for k, v in kwargs.items() if k != "out"}))
+            if onp.shape(made) != out.shape:
+                raise ValueError(
+                    f"{func.__name__}(out=): the result has shape {onp.shape(made)}, `out` has "
+                    f"{out.shape}"
+                )
+            onp.copyto(out, made, casting=kwargs.get("casting", "same_kind"))
+            return out
+        return ours(*args, **kwargs)
 
 
 _WRITERS = frozenset((
@@ -267,7 +280,7 @@ def _into_numpys(
     written = []
     for result, out in zip(results, outs, strict=True):
         if out is not None:
-            out[...] = handles.to_host(result) if isinstance(out, onp.ndarray) else result
+            out[...] = as_numpys(result) if isinstance(out, onp.ndarray) else result
         written.append(result if out is None else out)
     return tuple(written) if isinstance(found, tuple) else written[0]
 

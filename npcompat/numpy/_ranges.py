@@ -133,6 +133,7 @@ arange.__dict__["__signature__"] = _shown.replace(
 def _number(x: Any) -> Any:
     if not isinstance(x, Handle):
         return x
+    handles.check_reader(x)
     host = handles.to_host(x)
     return (
         host.item() if dtypes.on_devices(host.dtype) else host[()]

@@ -266,6 +266,11 @@ def _pad(
     return xp.pad(array, pad_width, "constant" if mode == "empty" else mode, **options)
 
 
+def _numbers(option: Handle) -> onp.ndarray[Any, Any]:
+    handles.check_reader(option)
+    return shaping(option, "pad")
+
+
 def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> "ndarray":
     """Pad an array with a border.
 
@@ -316,7 +321,7 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
         option = None
     elif mode == "linear_ramp" and option is not None:
         ends = _paired(
-            shaping(option, "pad") if isinstance(option, Handle) else onp.asarray(option),
+            _numbers(option) if isinstance(option, Handle) else onp.asarray(option),
             array.ndim,
             "end_values",
         )

@@ -3,6 +3,7 @@
 Hot path: payload classes are compared with `type(p) is`, modes are read once.
 """
 
+import sys
 from typing import Any
 
 import numpy as onp
@@ -53,6 +54,8 @@ def wrap_scalar(value: Value) -> Any:
     """
     payload = value.payload
     if type(payload) is onp.ndarray and value.node is None and modes.current().trace is None:
+        if payload.dtype == bool:
+            return payload[()]
         number = payload.dtype.num if payload.dtype.isnative else len(late_bound.host_scalars)
         if number < len(late_bound.host_scalars) and late_bound.host_scalars[number] is not None:
             return late_bound.host_scalars[number].of_value(value)
@@ -84,9 +87,15 @@ def as_scalar(array: Any) -> Any:
 def read(handle: Handle) -> Value:
     """Return the current value of a handle: its own, or that of its base through the lens.
 
-    In a trace, an array from outside becomes an input of the program.
+    In a trace, an array from outside becomes an input of the program. A bool of NumPy's, which
+    operators give on the host, is its own value.
     """
-    view = handle._view
+    try:
+        view = handle._view
+    except AttributeError:
+        if not isinstance(handle, onp.bool_):
+            raise
+        return Value(onp.asarray(handle))
     if view is None:
         trace = modes.current().trace
         if trace is None:
@@ -198,6 +207,22 @@ def to_host(handle: Handle) -> onp.ndarray[Any, Any]:
     array = backends.to_host(payload)
     raise_pending()
     return array
+
+
+def check_reader(handle: Handle) -> None:
+    """Raise TypeError if a function of npcompat's converts a recorded number to one of Python's.
+
+    A parameter that is a number has no derivative. What the user converts is the user's decision.
+    """
+    mode = modes.current()
+    if not mode.recording or mode.trace is not None or read(handle).node is None:
+        return
+    caller = sys._getframe(2)
+    if caller.f_globals.get("__name__", "").partition(".")[0] == "npcompat":
+        raise TypeError(
+            f"{user_location()}: {caller.f_code.co_name}: a recorded array is given for a parameter "
+            "that is a number, which has no derivative; give float(x), or x.detach()"
+        )
 
 
 def traced_value_error() -> Exception:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.core import modes
+from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle, Value, check_writeable, payload_now, root_of
 from npcompat._internal.core.index_spec import FULL, indexed_shape
 from npcompat._internal.dispatch import handles, writes
@@ -23,7 +23,8 @@ _current_mode, _default_mode = modes._MODE.get, modes._process_default
 
 def getitem(handle: Any, key: Any) -> Any:
     """Return `handle[key]`."""
-    if _current_mode(_default_mode[0]).is_default:
+    mode = _current_mode(_default_mode[0])
+    if mode.is_default or _is_off_tape(handle, None, mode):
         array = (
             payload_now(handle._value) if handle._view is None else handles.current_array(handle)
         )
@@ -42,6 +43,21 @@ def getitem(handle: Any, key: Any) -> Any:
     return lens.view(handle, found)
 
 
+def _is_off_tape(handle: Any, new: Any, mode: modes.Mode) -> bool:
+    """Return True for an array of records, texts or dates, which nothing records.
+
+    A recorded value, whose derivative would be lost there, raises TypeError.
+    """
+    if mode.trace is not None or mode.observer is not None or dtypes.on_devices(handle.dtype):
+        return False
+    if handle.dtype.char != "O" and isinstance(new, Handle) and handles.read(new).node is not None:
+        raise TypeError(
+            f"a recorded array is written into an array of {handle.dtype}, where its derivative "
+            "would be lost; write x.detach()"
+        )
+    return True
+
+
 def setitem(handle: Any, key: Any, new: Any) -> None:
     """Write `handle[key] = new`, broadcast to the part and cast to the array's dtype.
 
@@ -57,7 +73,7 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
     check_writeable(handle)
     mode = modes.current()
     if (
-        mode.may_touch_host_buffers
+        (mode.may_touch_host_buffers or _is_off_tape(handle, new, mode))
         and type(payload_now(root_of(handle)._value)) not in ON_DEVICES
         and host.put(handle, key, new, mode.is_default)
     ):

@@ -13,6 +13,7 @@ import numpy as onp
 
 import npcompat.numpy as np
 from npcompat._internal.core import modes
+from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import late_bound
 from npcompat.numpy._ndarray import Array
 
@@ -91,7 +92,7 @@ class LRScheduler:
         float or ndarray
             An array if `num_update` is one.
         """
-        if isinstance(num_update, Array):
+        if issubclass(type(num_update), Handle):
             return np.where(
                 num_update < self.warmup_steps,
                 self.get_warmup_lr(num_update),

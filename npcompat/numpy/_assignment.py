@@ -12,6 +12,7 @@ from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch import array_like, execution, handles, writes
 from npcompat._internal.indexing.checks import check_bounds
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._host_arrays import into_numpys
 from npcompat.numpy._overrides import by_its_method
 from npcompat.numpy._selection import _along, _check_mode, _in_range, _positions
 from npcompat.numpy._typing import ArrayLike
@@ -19,6 +20,7 @@ from npcompat.numpy._typing import ArrayLike
 _int64, _bool = onp.dtype("int64"), onp.dtype(bool)
 
 
+@into_numpys
 def put_along_axis(arr: Any, indices: ArrayLike, values: ArrayLike, axis: int | None) -> None:
     """Scatter values into each 1-D slice along an axis at the same slice of `indices`.
 
@@ -73,6 +75,7 @@ def _put(xp: Any, a: Any, ind: Any, v: Any, *, mode: str = "raise") -> Any:
     return xp.shaped_back(xp.put_at(flat, (positions,), new), a.shape)
 
 
+@into_numpys
 @by_its_method
 def put(a: Any, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
     """Write values at flat indices (C order) in place; too few values are repeated.
@@ -133,6 +136,7 @@ def _putmask(xp: Any, a: Any, mask: Any, values: Any) -> Any:
     return xp.where(xp.reshape(mask, a.shape), xp.resize(xp.ravel(values), a.shape), a)
 
 
+@into_numpys
 def place(arr: Any, mask: ArrayLike, vals: ArrayLike) -> None:
     """Write successive values where a mask is true, in place; values are repeated.
 
@@ -158,6 +162,7 @@ def place(arr: Any, mask: ArrayLike, vals: ArrayLike) -> None:
     writes.write(arr, execution.run(_place, [handles.read(x) for x in (arr, mask, written)]))
 
 
+@into_numpys
 def putmask(a: Any, /, mask: ArrayLike, values: ArrayLike) -> None:
     """Write values at the same positions where a mask is true, in place.
 

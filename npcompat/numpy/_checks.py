@@ -19,7 +19,7 @@ from npcompat._internal.support.errors import TracedValueError, user_location
 
 
 def flagged(flag: Any, kind: type[Exception], message: str) -> None:
-    """Raise an error if a 0-d bool array, the flag of a wrong value, is True."""
+    """Raise an error if a 0-d bool array or a scalar, the flag of a wrong value, is True."""
     value = handles.read(flag)
     trace = modes.current().trace
     if trace is not None and language.is_tracer(value.payload):

@@ -5,13 +5,15 @@ import functools
 import types
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as onp
 
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import array_like, handles
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def as_numpys(x: Any) -> Any:
@@ -70,6 +72,19 @@ def on_host(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def into_numpys(function: Function) -> Function:
+    """Decorate a function that writes its first argument: into NumPy's arrays NumPy's function does."""
+    numpys = getattr(onp, function.__name__)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if args and isinstance(args[0], onp.ndarray):
+            return by_numpy(numpys, args, kwargs)
+        return function(*args, **kwargs)
+
+    return cast("Function", call)
+
+
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, onp.ufunc, type(onp.concatenate))
 
 
@@ -103,5 +118,6 @@ __all__ = [
     "current_attributes_on_host",
     "functions_on_host",
     "given_back",
+    "into_numpys",
     "on_host",
 ]

@@ -16,6 +16,7 @@ from npcompat._internal.dispatch.apply import apply_cached
 from npcompat._internal.indexing.assigned_value import fitted
 from npcompat.numpy._checks import check_casting
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
+from npcompat.numpy._host_arrays import into_numpys
 from npcompat.numpy._manipulation import ndim
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Out
 from npcompat.numpy._ufunc import _select_where, store
@@ -320,6 +321,7 @@ def _depth(part: Any, path: tuple[int, ...], empty: list[str]) -> int:
 # --- copying --------------------------------------------------------------------------------------
 
 
+@into_numpys
 def copyto(
     dst: Any, src: ArrayLike, casting: Casting = "same_kind", where: ArrayLike = True
 ) -> None:

@@ -17,6 +17,7 @@ from npcompat._internal.dispatch import late_bound, writes
 from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._filled import zeros
+from npcompat.numpy._host_arrays import by_numpy
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike
 from npcompat.numpy._unbound import unbound
 
@@ -337,6 +338,9 @@ def nan_to_num(
         result = apply(_nan_to_num, (x,), tuple(map(as_attr, numbers)))
     else:
         result = _replaced(asarray(x), nan, posinf, neginf)
+    if not copy and isinstance(x, onp.ndarray):
+        by_numpy(onp.nan_to_num, (x, False, nan, posinf, neginf), {})
+        return x  # type: ignore[return-value]
     if copy or not isinstance(x, Handle):
         return result
     target: Any = x

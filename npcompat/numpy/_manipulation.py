@@ -64,6 +64,12 @@ def size(a: ArrayLike, axis: AxisLike = None) -> int:
     >>> np.size([[1, 2, 3]]), np.size([[1, 2, 3]], axis=0)
     (3, 1)
     """
+    if (
+        axis is None
+        and not isinstance(a, Handle)
+        and type(known := getattr(a, "size", None)) is int
+    ):
+        return known
     lengths = shape(a)
     count = 1
     for i in normalized_axes(axis, len(lengths)):

@@ -154,8 +154,8 @@ def _in_place(op: Op, x: Any, *others: Any) -> Any:
     """Apply a binary operator and write the result into the first operand."""
     for other in others:
         if not isinstance(other, Handle) and not isinstance(other, _OPERANDS):
-            if getattr(type(other), "__array_ufunc__", _apply) is None:
-                return NotImplemented
+            if getattr(type(other), "__array_ufunc__", _apply) is None or is_sparse(other):
+                return NotImplemented  # Python tries the operator that makes a new array
             made = overridden(op, "__call__", (x, other), {"out": (x,)})
             if made is not NotImplemented:
                 return made

@@ -285,21 +285,22 @@ def by_its_method(function: Function) -> Function:
         a = args[0] if args else kwargs.get("a")
         if type(a) not in late_bound.ordinary and (means_more(a) or _has_own(a, function.__name__)):
             args = tuple([to_numpys(x, a) for x in args])
-            return numpys(*args, **{k: to_numpys(x, a) for k, x in kwargs.items()})
+            given = {k: to_numpys(x, a) for k, x in kwargs.items() if x is not None}
+            return numpys(*args, **given)
         return function(*args, **kwargs)
 
     return cast("Function", call)
 
 
 def _has_own(x: Any, name: str) -> bool:
-    """Return True for an object that is no array-like, and has a method that NumPy's function of
-    this name calls, as sparse matrices of SciPy's.
+    """Return True for an object that has a method which NumPy's function of this name calls, as
+    sparse matrices of SciPy's, and series of pandas; arrays of other libraries are taken as arrays.
     """
     kind = type(x)
     return (
         name in _OF_METHODS
         and not isinstance(x, (Handle, onp.ndarray, *_NONE_OF_THEM))
-        and not hasattr(kind, "__array__")
+        and not hasattr(kind, "__dlpack__")
         and callable(getattr(kind, name, None))
     )
 

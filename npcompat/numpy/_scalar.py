@@ -70,7 +70,7 @@ class ScalarMethods(Array):
         return handles.wrap_scalar(tape.detached(handles.read(self)))
 
     def __round__(self, ndigits: int | None = None) -> Any:
-        return round(self.item()) if ndigits is None else self.round(ndigits)
+        return round(handles.to_host(self).item()) if ndigits is None else self.round(ndigits)
 
     def __reduce__(self) -> Any:
         return _scalar_from_host, (self.asnumpy(),)
@@ -118,6 +118,7 @@ class Scalar(ScalarMethods, NumPyDispatch, StoredHandle):
         return getattr(handles.to_host(self)[()], name)
 
     def __hash__(self) -> int:  # type: ignore[override]
+        handles.check_reader(self)
         return hash(handles.to_host(self)[()])
 
     def __repr__(self) -> str:
@@ -137,6 +138,8 @@ class HostScalar(ScalarMethods):
     """
 
     __slots__ = ()
+    __array_priority__ = -1.0
+    """NumPy's arrays compute with it themselves (theirs is 0), NumPy's scalars leave that to it."""
 
     def __new__(cls, *args: Any, **options: Any) -> Any:
         """Convert a number, as the class of NumPy's does; an array for other array-likes."""

@@ -20,6 +20,7 @@ from npcompat._internal.dispatch import array_like, execution, handles, late_bou
 from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.support.errors import OperatorError, user_location
 from npcompat.numpy._creation import asanyarray
+from npcompat.numpy._host_arrays import as_numpys
 from npcompat.numpy._overrides import given, overridden
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Out
 from npcompat.numpy._ufunc import SHARED_PARAMETERS, accumulated_in, finish, name_of, store
@@ -277,6 +278,10 @@ class ufunc(Unbound[P, R_co], Generic[P, R_co], metaclass=_Kind):
             overridden(self._op, "at", (a, indices) if b is None else (a, indices, b), {})
             is not NotImplemented
         ):
+            return
+        if isinstance(a, onp.ndarray):
+            operands = (a, indices) if b is None else (a, indices, b)
+            self._numpys.at(*map(as_numpys, operands))
             return
         if not isinstance(a, Handle):
             raise TypeError(

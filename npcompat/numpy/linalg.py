@@ -379,7 +379,7 @@ def matrix_rank(
         raise ValueError("`tol` and `rtol` can't be both set.")
     A = asarray(A)
     if A.ndim < 2:
-        return (A != 0).any().astype("int64")
+        return asarray((A != 0).any()).astype("int64")[()]
     s = svd(A, compute_uv=False, hermitian=hermitian)
     if tol is None:
         fraction = (

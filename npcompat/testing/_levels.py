@@ -157,7 +157,7 @@ def compiled(plugin: Plugin) -> Iterator[Finding]:
 
 
 def _same(found: Any, expected: Any) -> str:
-    found = onp.asarray(found.asnumpy())
+    found = onp.asarray(found)
     if onp.allclose(found, expected, rtol=1e-5, atol=1e-6):
         return "right"
     return f"wrong: {found}, expected {expected}"

@@ -40,7 +40,7 @@ def _compare(found: dict, wanted: dict, mode: str) -> None:
             )
         if mode != "compiled" and isinstance(theirs, onp.generic) != isinstance(mine, onp.generic):
             raise DisagreementError(f"{mode}: {name} is a {type(mine)}, NumPy's a {type(theirs)}")
-        values, theirs = onp.asarray(mine.asnumpy()), onp.asarray(theirs)
+        values, theirs = onp.asarray(mine), onp.asarray(theirs)
         if theirs.dtype.kind in "fc":
             close = onp.allclose(
                 values,

@@ -144,7 +144,7 @@ def run(lines: list[str], compiled: bool) -> list:
         *results,
         *[p.data() for b in (net, other) for p in b.collect_params().values()],
     ]
-    return [a if isinstance(a, str) else a.asnumpy() for a in found]
+    return [a if isinstance(a, str) else onp.asarray(a) for a in found]
 
 
 def check(lines: list[str]) -> None:

@@ -89,7 +89,7 @@ def on_host(x):
     if isinstance(x, list | tuple):
         return type(x)(on_host(i) for i in x)
     if isinstance(x, Handle):
-        return x.asnumpy() if isinstance(x, np.ndarray) else x.asnumpy()[()]
+        return onp.asarray(x) if isinstance(x, np.ndarray) else onp.asarray(x)[()]
     return x
 
 
@@ -120,7 +120,7 @@ def assert_alike(found, expected, rtol=0.0, what="result"):
         )
         return
     kind = onp.generic if isinstance(expected, onp.generic) else np.ndarray
-    assert isinstance(found, Handle) and isinstance(found, kind), (
+    assert isinstance(found, Handle | onp.bool_) and isinstance(found, kind), (
         f"{what}: expected {expected!r}, got {found!r}"
     )
     assert found.dtype == expected.dtype, (
@@ -130,6 +130,8 @@ def assert_alike(found, expected, rtol=0.0, what="result"):
         f"{what}: expected shape {expected.shape}, got {found.shape}"
     )
     if rtol:
-        onp.testing.assert_allclose(found.asnumpy(), expected, rtol=rtol, atol=rtol, err_msg=what)
+        onp.testing.assert_allclose(
+            onp.asarray(found), expected, rtol=rtol, atol=rtol, err_msg=what
+        )
     else:
-        onp.testing.assert_array_equal(found.asnumpy(), expected, err_msg=what)
+        onp.testing.assert_array_equal(onp.asarray(found), expected, err_msg=what)

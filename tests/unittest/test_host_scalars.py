@@ -111,8 +111,72 @@ def test_operators_of_numpys_scalars_leave_the_result_to_ours():
             for made in (theirs * ours, ours * theirs, theirs - ours):
                 assert hasattr(made, "asnumpy")
             assert (theirs * ours).dtype == (onp.asarray(ours)[()] * theirs).dtype
-    assert type(onp.ones(2) * np.array([3.0])[0]) is np.ndarray
     assert type(onp.add(1.0, np.array([3.0])[0])) is onp.float64
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64", "complex128"])
+@pytest.mark.parametrize("name", ["iadd", "isub", "imul", "ipow", "add", "mul", "lt", "eq"])
+def test_arrays_of_numpys_compute_with_them(name, dtype):
+    scalar, numpys = np.array([2], dtype)[0], onp.array([2], dtype)[0]
+    infix = getattr(operator, name)
+    if name == "lt" and dtype == "complex128":
+        infix = operator.ne
+    found, expected = onp.ones((2, 2), dtype), onp.ones((2, 2), dtype)
+    row, wanted = found[0], expected[0]
+    row, wanted = infix(row, scalar), infix(wanted, numpys)
+    assert type(row) is onp.ndarray
+    onp.testing.assert_array_equal(row, wanted)
+    onp.testing.assert_array_equal(found, expected)
+
+
+def test_bools_are_numpys():
+    a = np.array([1.0, 2.0])
+    flags = np.array([True, False])
+    for flag in (a[0] > 0, flags[0], flags.any(), np.all(a > 0), np.isfinite(a[0]), ~flags[1]):
+        assert type(flag) is onp.bool_ and flag
+    assert (flags[0] & flags).tolist() == [True, False] and np.where(flags[0], 3, 4) == 3
+    with autograd.record():
+        assert type(a.sum() > 0) is onp.bool_
+    compiled = npx.jit(lambda x, flag: np.where(flag, x, -x))
+    assert compiled(a, flags[0]).tolist() == [1, 2] and compiled(a, flags[1]).tolist() == [-1, -2]
+
+
+def test_compiled_functions_take_integers_as_numbers():
+    x = np.arange(6.0)
+    programs = (
+        lambda x, k: np.zeros(k),
+        lambda x, k: x[:k],
+        lambda x, k: x.reshape(k, -1),
+        lambda x, k: np.repeat(x, k),
+        lambda x, k: np.pad(x, k),
+        lambda x, k: x.sum(axis=k - 2) + max(k, 1) + {2: 5}[k],
+        lambda x, k: sum(x[i] for i in range(k)) * (k in (2, 3)),
+        lambda x, k: np.diff(x, n=k),
+        lambda x, k: x * k + k,
+    )
+    for program in programs:
+        k, numpys = np.array([2])[0], onp.int64(2)
+        expected = onp.asarray(program(x, numpys))
+        onp.testing.assert_array_equal(npx.jit(program)(x, k), expected)
+        onp.testing.assert_array_equal(npx.jit(lambda x, p=program, k=k: p(x, k))(x), expected)
+
+
+def test_loops_of_as_many_rounds_are_recorded():
+    x = np.array([2.0, 3.0])
+    x.attach_grad()
+
+    def powered(x, n):
+        found = x[0]
+        for _ in range(n):
+            found = found * x[1]
+        return found
+
+    n = np.arange(5)[3]
+    for compiled in (npx.jit(powered), npx.jit(lambda x, _: powered(x, n))):
+        with autograd.record():
+            y = compiled(x, n)
+        y.backward()
+        assert x.grad.tolist() == [27, 54]
 
 
 def test_what_is_recorded_is_never_taken_for_a_number():

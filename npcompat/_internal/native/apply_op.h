@@ -194,12 +194,6 @@ as_array(PyObject *made)
     return array;
 }
 
-static PyObject * /* new */
-as_numpys_scalar(PyObject *array)
-{
-    return PyArray_ToScalar(PyArray_DATA((PyArrayObject *)array), (PyArrayObject *)array);
-}
-
 /* Call NumPy's own function on host operands.  Operands without any array are passed as NumPy's
    scalars, to the infix operator if there is one.  FALL_BACK if the result's dtype is not that of
    the policy. */

@@ -40,12 +40,24 @@ new_handle(PyObject *type, PyObject *payload)
     return handle;
 }
 
-/* A new scalar: on the host of a class that derives from NumPy's, if there is one for its dtype. */
+static PyObject * /* new */
+as_numpys_scalar(PyObject *array)
+{
+    return PyArray_ToScalar(PyArray_DATA((PyArrayObject *)array), (PyArrayObject *)array);
+}
+
+/* A new scalar: on the host of a class that derives from NumPy's, or NumPy's own for a bool. */
 static PyObject * /* new; steals the payload */
 new_scalar(PyObject *payload)
 {
     PyObject *scalar;
-    int number = IS_NDARRAY(payload) && PyArray_ISNOTSWAPPED((PyArrayObject *)payload) ? TYPE_NUMBER(payload) : MOST_SCALARS;
+    int number;
+    if (IS_NDARRAY(payload) && TYPE_NUMBER(payload) == NPY_BOOL) {
+        scalar = as_numpys_scalar(payload);
+        Py_DECREF(payload);
+        return scalar;
+    }
+    number = IS_NDARRAY(payload) && PyArray_ISNOTSWAPPED((PyArrayObject *)payload) ? TYPE_NUMBER(payload) : MOST_SCALARS;
     if (number >= MOST_SCALARS || scalar_classes[number] == NULL) {
         return new_handle(scalar_, payload);
     }

@@ -54,7 +54,7 @@ def compare(mine, theirs, what, scale=1.0):
     """
     assert mine.dtype == theirs.dtype, f"{what}: expected dtype {theirs.dtype}, got {mine.dtype}"
     assert mine.shape == theirs.shape, f"{what}: expected shape {theirs.shape}, got {mine.shape}"
-    compare_values(mine.asnumpy(), theirs, what, scale)
+    compare_values(onp.asarray(mine), theirs, what, scale)
 
 
 def compare_values(found, theirs, what, scale):

@@ -207,6 +207,8 @@ def _class_for(dtype: Any) -> Any:
         members.update(vars(kind))
     for name in (*_OF_CLASSES, *_OF_SEQUENCES, "__index__"):
         members.pop(name, None)
+    if fast_path.native is None:  # C takes the slot away by which Python iterates
+        members["__iter__"] = None
     members |= {name: getattr(numpys, name) for name in _NUMPYS_OWN if hasattr(numpys, name)}
     members |= {"__slots__": (*[f"_{i}" for i in range(filled)], *_STORED), "__module__": "numpy"}
     return type(numpys.__name__, (numpys, Handle), {**members, "_numpys": numpys})

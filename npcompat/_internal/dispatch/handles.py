@@ -27,6 +27,7 @@ from npcompat._internal.dispatch.execution import run
 from npcompat._internal.dispatch.pending_errors import raise_pending
 from npcompat._internal.dispatch.placement import new_value
 from npcompat._internal.dispatch.traced_number import TracedNumber
+from npcompat._internal.native import fast_path
 from npcompat._internal.support.errors import (
     InferenceError,
     LeakedTracerError,
@@ -54,6 +55,8 @@ def wrap_scalar(value: Value) -> Any:
     """
     payload = value.payload
     if type(payload) is onp.ndarray and value.node is None and modes.current().trace is None:
+        if fast_path.host_scalar is not None and not payload.ndim:
+            return fast_path.host_scalar(payload)
         if payload.dtype == bool:
             return payload[()]
         number = payload.dtype.num if payload.dtype.isnative else len(late_bound.host_scalars)

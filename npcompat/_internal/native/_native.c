@@ -130,6 +130,16 @@ cache_view(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
     return Py_NewRef(args[2]);
 }
 
+/* A new scalar that holds a host array without axes, which nobody writes. */
+static PyObject *
+host_scalar(PyObject *Py_UNUSED(module), PyObject *array)
+{
+    if (!connected || !IS_NDARRAY(array) || PyArray_NDIM((PyArrayObject *)array) != 0) {
+        return PyErr_Format(PyExc_TypeError, "host_scalar() takes a NumPy array without axes");
+    }
+    return new_scalar(Py_NewRef(array));
+}
+
 /* Run a traced program on arguments with the avals of an earlier call; None for the slow path. */
 static PyObject *
 rerun(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
@@ -246,6 +256,7 @@ static PyMethodDef functions[] = {
     {"align_memory", align_memory, METH_NOARGS, "Let NumPy take aligned memory for large arrays."},
     {"written_elsewhere", written_elsewhere, METH_O, "Return True if another thread writes a buffer now."},
     {"dont_cache", dont_cache, METH_NOARGS, "Exclude the running call from its cache."},
+    {"host_scalar", host_scalar, METH_O, "Return a new scalar that holds a host array without axes."},
     {"rerun", (PyCFunction)(void (*)(void))rerun, METH_FASTCALL, "Run a traced program on arguments like those of an earlier call."},
     {"guards_hold", guards_hold, METH_O, "Return True if all guards hold."},
     {"profiled", (PyCFunction)(void (*)(void))profiled, METH_FASTCALL, "Call a function, and visit the frames of Python functions that it calls."},

@@ -51,6 +51,9 @@ class Padded:
 class Buffered(Padded):
     """Base class of arrays with the buffer protocol."""
 
+def host_scalar(array: Any) -> Any:
+    """Return a new scalar that holds a host array without axes."""
+
 def export(array: Any) -> Any:
     """Return the memory of an array as a NumPy array."""
 

@@ -93,6 +93,10 @@ def export(array: Any) -> Any:
     return late_bound_export[0](array) if native is None else native.export(array)
 
 
+host_scalar: Callable[[Any], Any] | None = None if native is None else native.host_scalar
+"""Function that makes a scalar of a host array without axes; None without the C part."""
+
+
 class _Function:
     """Wrapper of a Python function without a fast path; stands in for the C class."""
 

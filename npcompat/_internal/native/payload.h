@@ -48,12 +48,14 @@ mode_is_default(void)
 static inline int
 is_host_scalar(PyObject *object)
 {
+    static const int frequent_first[] = {NPY_FLOAT, NPY_DOUBLE, NPY_LONG, NPY_LONGLONG, NPY_INT, NPY_CFLOAT, NPY_CDOUBLE, NPY_HALF,
+                                         NPY_UBYTE, NPY_BYTE, NPY_SHORT, NPY_USHORT, NPY_UINT, NPY_ULONG, NPY_ULONGLONG};
     PyTypeObject *class = Py_TYPE(object);
     if (!PyType_HasFeature(class, Py_TPFLAGS_HEAPTYPE)) {
         return 0;
     }
-    for (int i = 0; i < MOST_SCALARS; i++) {
-        if (scalar_classes[i] == class) {
+    for (size_t i = 0; i < sizeof(frequent_first) / sizeof(int); i++) {
+        if (scalar_classes[frequent_first[i]] == class) {
             return 1;
         }
     }

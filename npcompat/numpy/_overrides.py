@@ -275,8 +275,8 @@ def _is_foreign(x: Any) -> bool:
 def by_its_method(function: Function) -> Function:
     """Decorate a function that NumPy's of the same name leaves to the method of its operand.
 
-    It does for objects with that method which are no array-likes, as sparse matrices, and for masked
-    arrays and matrices.
+    It does for objects with that method, as sparse matrices and series of pandas, and for masked
+    arrays and matrices of NumPy's.
     """
     numpys = getattr(onp, function.__name__)
 

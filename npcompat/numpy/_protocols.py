@@ -163,8 +163,6 @@ class NumPyDispatch(Handle):
             if any(map(overrides, (*inputs, *kwargs.get("out", ()), kwargs.get("where")))):
                 return NotImplemented
             return (ufunc if method == "__call__" else getattr(ufunc, method))(*inputs, **kwargs)
-        if method == "at" and isinstance(inputs[0], onp.ndarray):
-            return foreign(ufunc, method, inputs, kwargs)
         ours = getattr(importlib.import_module("npcompat.numpy"), ufunc.__name__, None)
         if ours is None or ours is ufunc or getattr(onp, ufunc.__name__, None) is not ufunc:
             return foreign(ufunc, method, inputs, kwargs)
@@ -190,8 +188,6 @@ class NumPyDispatch(Handle):
             raise TypeError("kwargs must be a dict.")
         if not all([issubclass(kind, Handle | onp.ndarray) for kind in types]):
             return NotImplemented
-        if func in _WRITERS and args and isinstance(args[0], onp.ndarray):
-            return by_numpy(func, args, kwargs)  # into an array of NumPy's
         module = func.__module__ or ""
         if module.partition(".")[0] != "numpy":
             return getattr(func, "_implementation", func)(*args, **kwargs)
@@ -211,12 +207,6 @@ class NumPyDispatch(Handle):
             onp.copyto(out, made, casting=kwargs.get("casting", "same_kind"))
             return out
         return ours(*args, **kwargs)
-
-
-_WRITERS = frozenset((
-    onp.copyto, onp.fill_diagonal, onp.place, onp.put, onp.put_along_axis, onp.putmask,
-))  # fmt: skip
-"""Functions of NumPy that write their first argument."""
 
 
 def foreign(ufunc: onp.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

@@ -54,6 +54,10 @@ def test_operators_and_elements_are_the_standards(backend):
     assert x.tolist() == [1, 0, 1] and (7 // x[0]).item() == 7
     with pytest.raises(TypeError):
         x // "a"
+    assert isinstance(np.asarray(total)[()], onp.float32)
+    filled = np.full_like(np.ones((2, 3)).T, total)
+    assert type(filled) is type(np.full((2, 3), total)) is np.ndarray
+    assert filled.strides == (4, 12) and (filled == 6).all()
 
 
 def test_arrays_of_numpys_meaning_are_shared(backend):

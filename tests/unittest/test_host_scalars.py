@@ -18,23 +18,7 @@ from internals import handles
 
 from npcompat import autograd, np, npx
 
-DTYPES = [
-    "int8",
-    "uint8",
-    "int16",
-    "uint16",
-    "int32",
-    "uint32",
-    "int64",
-    "uint64",
-    "longlong",
-    "ulonglong",
-    "float16",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
-]
+DTYPES = [*onp.typecodes["AllInteger"], *"efdFD"]
 
 
 @pytest.fixture(autouse=True)

@@ -55,7 +55,7 @@ def wrap_scalar(value: Value) -> Any:
     """
     payload = value.payload
     if type(payload) is onp.ndarray and value.node is None and modes.current().trace is None:
-        if fast_path.host_scalar is not None and not payload.ndim:
+        if fast_path.host_scalar is not None:
             return fast_path.host_scalar(payload)
         if payload.dtype == bool:
             return payload[()]
@@ -220,11 +220,10 @@ def check_reader(handle: Handle) -> None:
     mode = modes.current()
     if not mode.recording or mode.trace is not None or read(handle).node is None:
         return
-    caller = sys._getframe(2)
-    if caller.f_globals.get("__name__", "").partition(".")[0] == "npcompat":
+    if sys._getframe(2).f_globals.get("__name__", "").partition(".")[0] == "npcompat":
         raise TypeError(
-            f"{user_location()}: {caller.f_code.co_name}: a recorded array is given for a parameter "
-            "that is a number, which has no derivative; give float(x), or x.detach()"
+            f"{user_location()}: a recorded array is given for a parameter that is a number, which "
+            "has no derivative; give float(x), or x.detach()"
         )
 
 

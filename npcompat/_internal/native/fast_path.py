@@ -93,10 +93,6 @@ def export(array: Any) -> Any:
     return late_bound_export[0](array) if native is None else native.export(array)
 
 
-host_scalar: Callable[[Any], Any] | None = None if native is None else native.host_scalar
-"""Function that makes a scalar of a host array without axes; None without the C part."""
-
-
 class _Function:
     """Wrapper of a Python function without a fast path; stands in for the C class."""
 
@@ -112,6 +108,8 @@ class _Function:
 
 _calls = native if "calls" in enabled else None
 """The compiled module, for calls of operators and compiled functions."""
+host_scalar: Callable[[Any], Any] | None = None if _calls is None else _calls.host_scalar
+"""Function that makes a scalar of a host array without axes; None without the fast path."""
 Function: Any = _Function if _calls is None else _calls.Function
 """Class of callables that wrap a public function, and have a fast path for it."""
 

@@ -45,7 +45,7 @@ class LRScheduler:
                 f"{type(self).__name__}: warmup_mode must be 'linear' or 'constant', got "
                 f"{warmup_mode!r}"
             )
-        if warmup_steps < 0 or not isinstance(warmup_steps, int):
+        if warmup_steps < 0 or not isinstance(warmup_steps, int | onp.integer):
             raise ValueError(
                 f"{type(self).__name__}: warmup_steps must be an int that is not negative, got "
                 f"{warmup_steps}"
@@ -216,7 +216,7 @@ class _Annealing(LRScheduler):
         warmup_mode: str,
     ) -> None:
         super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
-        if max_update < 1 or not isinstance(max_update, int):
+        if max_update < 1 or not isinstance(max_update, int | onp.integer):
             raise ValueError(
                 f"{type(self).__name__}: max_update must be an int of at least 1, got {max_update}"
             )

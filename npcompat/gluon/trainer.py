@@ -205,7 +205,7 @@ class Trainer:
 
     def update(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
         """Update the parameters, after `allreduce_grads`; the arguments are those of `step`."""
-        if isinstance(batch_size, int | float) and not batch_size > 0:
+        if isinstance(batch_size, int | float | onp.number) and not batch_size > 0:
             raise ValueError(
                 "Trainer: batch_size is what gradients are divided by, so it must be positive; "
                 f"got {batch_size}"

@@ -13,6 +13,7 @@ from npcompat.numpy._filled import zeros, zeros_like
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._logic import can_cast, result_type
 from npcompat.numpy._manipulation import expand_dims, moveaxis, ndim
+from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._selection import where
 from npcompat.numpy._typing import ArrayLike
 
@@ -77,6 +78,7 @@ def _is_array(x: Any) -> bool:
     return isinstance(x, list | onp.ndarray) or (isinstance(x, Handle) and ndim(x) > 0)
 
 
+@defers_to_classes
 def piecewise(
     x: ArrayLike, condlist: ArrayLike, funclist: Sequence[Any], *args: Any, **kw: Any
 ) -> "ndarray":
@@ -135,6 +137,7 @@ def piecewise(
 # --- along axes -----------------------------------------------------------------------------------
 
 
+@defers_to_classes
 def apply_along_axis(
     func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: Any, **kwargs: Any
 ) -> "ndarray":

@@ -13,7 +13,7 @@ from npcompat._internal.dispatch import array_like, execution, handles, writes
 from npcompat._internal.indexing.checks import check_bounds
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._host_arrays import into_numpys
-from npcompat.numpy._overrides import by_its_method
+from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._selection import _along, _check_mode, _in_range, _positions
 from npcompat.numpy._typing import ArrayLike
 
@@ -76,7 +76,7 @@ def _put(xp: Any, a: Any, ind: Any, v: Any, *, mode: str = "raise") -> Any:
 
 
 @into_numpys
-@by_its_method
+@defers_to_classes
 def put(a: Any, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
     """Write values at flat indices (C order) in place; too few values are repeated.
 

@@ -21,6 +21,7 @@ from npcompat.numpy._floats import sqrt
 from npcompat.numpy._host_arrays import by_numpy
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._manipulation import atleast_1d, broadcast_to, squeeze, transpose
+from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._products import dot
 from npcompat.numpy._reductions import any as any_of
 from npcompat.numpy._reductions import mean, sum
@@ -96,6 +97,7 @@ def average(
 ) -> "tuple[ndarray, ndarray]": ...
 
 
+@defers_to_classes
 def average(
     a: ArrayLike,
     axis: AxisLike = None,
@@ -351,6 +353,7 @@ def _nan_spread(
     return finish(handles.as_scalar(asanyarray(spread)), out, of.__name__)
 
 
+@defers_to_classes
 def nanvar(
     a: ArrayLike,
     axis: AxisLike = None,
@@ -373,6 +376,7 @@ def nanvar(
     return _nan_spread(var, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
+@defers_to_classes
 def nanstd(
     a: ArrayLike,
     axis: AxisLike = None,
@@ -398,6 +402,7 @@ def nanstd(
 # --- running sums ---------------------------------------------------------------------------------
 
 
+@defers_to_classes
 def nancumsum(
     a: ArrayLike,
     axis: int | None = None,
@@ -416,6 +421,7 @@ def nancumsum(
     return cumsum(without_nan(asanyarray(a), 0), axis, dtype, out, exclusive=exclusive)
 
 
+@defers_to_classes
 def nancumprod(
     a: ArrayLike,
     axis: int | None = None,
@@ -451,6 +457,7 @@ def _cumulative(
     return finish(found, out, of.__name__)
 
 
+@defers_to_classes
 def cumulative_sum(
     x: ArrayLike,
     /,
@@ -483,6 +490,7 @@ def cumulative_sum(
     return _cumulative(cumsum, zeros, x, axis, dtype, out, include_initial)
 
 
+@defers_to_classes
 def cumulative_prod(
     x: ArrayLike,
     /,

@@ -12,6 +12,7 @@ from npcompat.numpy._arithmetic import absolute, remainder
 from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._host_arrays import by_numpy
 from npcompat.numpy._joining import concatenate
+from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._products import product_types
 from npcompat.numpy._reductions import sum
 from npcompat.numpy._running import cumsum
@@ -36,6 +37,7 @@ def _along(d: Any, ndim: int, axis: int) -> Any:
 # --- integrals and derivatives --------------------------------------------------------------------
 
 
+@defers_to_classes
 def trapezoid(
     y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1
 ) -> "ndarray":
@@ -135,6 +137,7 @@ def _derivative(f: Any, d: Any, axis: int, edge_order: int) -> Any:
     return concatenate([left, inner, right], axis).astype(f.dtype, copy=False)
 
 
+@defers_to_classes
 def gradient(f: ArrayLike, *varargs: ArrayLike, axis: AxisLike = None, edge_order: int = 1) -> Any:
     """Compute the gradient by central differences, one-sided at both ends of an axis.
 
@@ -246,6 +249,7 @@ def _correlate(xp: Any, a: Any, v: Any, *, mode: str = "valid") -> Any:
     return xp.correlate(a, v, mode)
 
 
+@defers_to_classes
 def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> "ndarray":
     """Compute the discrete convolution of two vectors.
 
@@ -278,6 +282,7 @@ def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> "ndarray":
     )
 
 
+@defers_to_classes
 def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> "ndarray":
     """Compute the cross-correlation of two vectors, the second conjugated.
 

@@ -10,6 +10,7 @@ from npcompat.numpy._arithmetic import absolute
 from npcompat.numpy._comparison import isinf, logical_and, logical_not, signbit
 from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._floats import trunc
+from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._sorting import sort
 from npcompat.numpy._typing import ArrayLike, Out
 
@@ -34,6 +35,7 @@ def _infinite(x: Any, out: Any, negative: bool) -> Any:
     return logical_and(isinf(x), signbit(x) if negative else logical_not(signbit(x)), out=out)
 
 
+@defers_to_classes
 def isposinf(x: ArrayLike, out: Out = None) -> "ndarray":
     """Test each element for positive infinity.
 
@@ -45,6 +47,7 @@ def isposinf(x: ArrayLike, out: Out = None) -> "ndarray":
     return _infinite(x, out, False)
 
 
+@defers_to_classes
 def isneginf(x: ArrayLike, out: Out = None) -> "ndarray":
     """Test each element for negative infinity.
 
@@ -67,6 +70,7 @@ def fix(x: ArrayLike, out: Out = None) -> "ndarray":
     return trunc(x, out=out)
 
 
+@defers_to_classes
 def real_if_close(a: ArrayLike, tol: float = 100) -> "ndarray":
     """Return the real part if all imaginary parts are close to zero, else the array.
 

@@ -11,7 +11,7 @@ from npcompat._internal.dispatch import devices, handles
 from npcompat.numpy._checks import flagged
 from npcompat.numpy._comparison import isfinite
 from npcompat.numpy._creation import asarray, copy_of
-from npcompat.numpy._overrides import made_like
+from npcompat.numpy._overrides import defers_to_classes, made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Order
 from npcompat.numpy._unbound import unbound
 
@@ -85,6 +85,7 @@ _REQUIREMENTS = {
 }
 
 
+@defers_to_classes
 def require(
     a: ArrayLike,
     dtype: DTypeLike = None,

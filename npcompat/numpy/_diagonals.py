@@ -14,7 +14,7 @@ from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._filled import created
 from npcompat.numpy._manipulation import ravel
 from npcompat.numpy._memory_order import check_c_or_f
-from npcompat.numpy._overrides import by_its_method, made_like
+from npcompat.numpy._overrides import defers_to_classes, made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Order
 from npcompat.numpy._unbound import call_cached
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray
 
 
-@by_its_method
+@defers_to_classes
 def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> "ndarray":
     """Return the diagonal over two axes, as the last axis: a read-only view.
 
@@ -54,6 +54,7 @@ def _diag(xp: Any, v: Any, *, k: int = 0) -> Any:
     return xp.diag(v, k)
 
 
+@defers_to_classes
 def diag(v: ArrayLike, k: int = 0) -> "ndarray":
     """Build a diagonal matrix from a vector, or extract the `k`-th diagonal of a matrix.
 
@@ -75,6 +76,7 @@ def diag(v: ArrayLike, k: int = 0) -> "ndarray":
     raise ValueError(f"Input must be 1- or 2-d, got {v.ndim}-d.")
 
 
+@defers_to_classes
 def diagflat(v: ArrayLike, k: int = 0) -> "ndarray":
     """Build a matrix with all elements of an array on its `k`-th diagonal.
 

@@ -20,7 +20,7 @@ from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat._internal.indexing import lens
 from npcompat.numpy._creation import asanyarray, asarray, placed_on
 from npcompat.numpy._memory_order import check_c_or_f, check_order, in_order
-from npcompat.numpy._overrides import made_like
+from npcompat.numpy._overrides import defers_to_classes, made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Order, ShapeLike
 from npcompat.numpy._unbound import call_cached, unbound
 
@@ -283,6 +283,7 @@ def _like(make: Any, a: Any, dtype: Any, order: Any, subok: bool, shape: Any, de
     return inherit(made, a) if subok else made
 
 
+@defers_to_classes
 def zeros_like(
     a: ArrayLike,
     dtype: DTypeLike = None,
@@ -303,6 +304,7 @@ def zeros_like(
     return _like(onp.zeros, a, dtype, order, subok, shape, ctx if device is None else device)
 
 
+@defers_to_classes
 def ones_like(
     a: ArrayLike,
     dtype: DTypeLike = None,
@@ -323,6 +325,7 @@ def ones_like(
     return _like(onp.ones, a, dtype, order, subok, shape, ctx if device is None else device)
 
 
+@defers_to_classes
 def empty_like(
     prototype: ArrayLike,
     /,
@@ -348,6 +351,7 @@ def empty_like(
     )
 
 
+@defers_to_classes
 def full_like(
     a: ArrayLike,
     fill_value: Any,

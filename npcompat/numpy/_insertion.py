@@ -12,6 +12,7 @@ from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._manipulation import moveaxis, ravel
 from npcompat.numpy._memory_order import in_order
+from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._selection import take
 from npcompat.numpy._typing import ArrayLike
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 # --- adding and removing elements -----------------------------------------------------------------
 
 
+@defers_to_classes
 def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> "ndarray":
     """Append values along an axis, or after raveling both; a new array.
 
@@ -61,6 +63,7 @@ def _removed(obj: Any, length: int, axis: int) -> onp.ndarray[Any, Any]:
     return keep
 
 
+@defers_to_classes
 def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> "ndarray":
     """Delete the positions that an int, a slice, integers or a mask selects; a new array.
 
@@ -77,6 +80,7 @@ def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> "ndarray":
     return _as_laid_out(kept, arr)
 
 
+@defers_to_classes
 def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> "ndarray":
     """Insert values before positions along an axis; a new array.
 

@@ -19,7 +19,7 @@ from npcompat.numpy._creation import asanyarray, asarray, copy_of
 from npcompat.numpy._host_arrays import into_numpys
 from npcompat.numpy._manipulation import ndim
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Out
-from npcompat.numpy._ufunc import _select_where, store
+from npcompat.numpy._ufunc import _select_where, finish
 from npcompat.numpy._unbound import call_cached
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _join(
     wanted = None if dtype is None else dtypes.canonical(dtype)
     if wanted is not None and wanted.subdtype is not None:
         raise TypeError(f"{what}: the dtype of a result can't be a subarray dtype, got {wanted!r}")
-    target = out.dtype if isinstance(out, Handle) else wanted
+    target = out.dtype if isinstance(out, Handle | onp.ndarray) else wanted
     if target is not None:
         for i, a in enumerate(arrays):
             source = a.dtype if hasattr(a, "dtype") else asarray(a).dtype
@@ -90,14 +90,13 @@ def _join(
     )
     if out is None:
         return result
-    if not isinstance(out, Handle):
+    if not isinstance(out, Handle | onp.ndarray):
         raise TypeError(f"{what}: `out` must be an npcompat ndarray, got {type(out).__name__}")
     if result.shape != out.shape:
         raise ValueError(
             f"Output array is the wrong shape: expected {result.shape}, got {out.shape}"
         )
-    store(out, handles.read(result), True, "unsafe", what)
-    return out
+    return finish(result, out, what, "unsafe")
 
 
 def _listed(arrays: Any, what: str) -> list[Any]:

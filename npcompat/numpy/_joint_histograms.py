@@ -42,7 +42,7 @@ def _checked(bins: Any, i: int) -> Any:
 
 def _edges(x: Any, bins: Any, range: Any, i: int) -> Any:
     """Compute the edges along an axis in the dtype that NumPy would choose."""
-    if not isinstance(bins, int):
+    if not isinstance(bins, int | onp.integer):
         message = f"`bins[{i}]` must be monotonically increasing, when an array"
         refuse(not_monotonic, (bins,), (False,), ValueError, message)
         return bins

@@ -18,6 +18,7 @@ from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._filled import zeros
 from npcompat.numpy._host_arrays import by_numpy
+from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike
 from npcompat.numpy._unbound import unbound
 
@@ -55,6 +56,7 @@ def _isclose(xp: Any, a: Any, b: Any, rtol: Any, atol: Any, *, equal_nan: bool =
     return close | (xp.isnan(a) & xp.isnan(b)) if equal_nan else close
 
 
+@defers_to_classes
 def isclose(
     a: ArrayLike,
     b: ArrayLike,
@@ -85,6 +87,7 @@ def _answer(holds: Any) -> bool:
     return bool(holds)
 
 
+@defers_to_classes
 def allclose(
     a: ArrayLike,
     b: ArrayLike,
@@ -168,6 +171,7 @@ def isrealobj(x: Any) -> bool:
     return not iscomplexobj(x)
 
 
+@defers_to_classes
 def iscomplex(x: ArrayLike) -> "ndarray":
     """Return True where the imaginary part is not zero, element by element.
 
@@ -180,6 +184,7 @@ def iscomplex(x: ArrayLike) -> "ndarray":
     return x.imag != 0 if iscomplexobj(x) else _handles.as_scalar(zeros(x.shape, bool))
 
 
+@defers_to_classes
 def isreal(x: ArrayLike) -> "ndarray":
     """Return True where the imaginary part is zero, element by element.
 
@@ -248,6 +253,7 @@ def _angle(xp: Any, z: Any, *, deg: bool = False) -> Any:
     return xp.angle(z, deg)
 
 
+@defers_to_classes
 def angle(z: ArrayLike, deg: bool = False) -> "ndarray":
     """Compute the angle (argument) of complex numbers: radians in (-pi, pi], or degrees.
 
@@ -316,6 +322,7 @@ def _replaced(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
     return apply(_replaced_numbers, (x, *[asarray(n).astype(x.dtype) for n in (nan, high, low)]))
 
 
+@defers_to_classes
 def nan_to_num(
     x: ArrayLike,
     copy: bool = True,

@@ -14,7 +14,7 @@ from npcompat._internal.dispatch.subclasses import inherit
 from npcompat._internal.indexing import lens
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
 from npcompat.numpy._memory_order import axes_as_in_memory, letter
-from npcompat.numpy._overrides import by_its_method
+from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._typing import ArrayLike, AxisLike, Order, ShapeLike
 from npcompat.numpy._unbound import call_cached
 
@@ -80,8 +80,8 @@ def size(a: ArrayLike, axis: AxisLike = None) -> int:
 # --- reshape --------------------------------------------------------------------------------------
 
 
+@defers_to_classes
 @call_cached
-@by_its_method
 def reshape(
     a: ArrayLike, /, shape: ShapeLike, order: Order = "C", *, copy: bool | None = None
 ) -> "ndarray":
@@ -126,6 +126,7 @@ def reshape(
     return made
 
 
+@defers_to_classes
 @call_cached
 def ravel(a: ArrayLike, order: Order = "C") -> "ndarray":
     """Flatten to one axis: a view if the elements lie in this order in memory, else a copy.
@@ -151,8 +152,8 @@ def _view_source(a: Any) -> "ndarray":
     return handles.as_scalar(array) if isinstance(a, onp.number) else array
 
 
+@defers_to_classes
 @call_cached
-@by_its_method
 def squeeze(a: ArrayLike, axis: AxisLike = None) -> "ndarray":
     """Remove axes of length 1, all or those given; a view.
 
@@ -182,6 +183,7 @@ def squeeze(a: ArrayLike, axis: AxisLike = None) -> "ndarray":
     )
 
 
+@defers_to_classes
 @call_cached
 def expand_dims(a: ArrayLike, axis: AxisLike) -> "ndarray":
     """Insert axes of length 1 at positions of the result; a view.
@@ -227,6 +229,7 @@ def atleast_1d(a: ArrayLike, b: ArrayLike, /, *arys: ArrayLike) -> "tuple[ndarra
 def atleast_1d(*arys: ArrayLike) -> "ndarray | tuple[ndarray, ...]": ...
 
 
+@defers_to_classes
 def atleast_1d(*arys: ArrayLike) -> "ndarray | tuple[ndarray, ...]":
     """Return arrays with at least one axis; a tuple if there are several.
 
@@ -250,6 +253,7 @@ def atleast_2d(a: ArrayLike, b: ArrayLike, /, *arys: ArrayLike) -> "tuple[ndarra
 def atleast_2d(*arys: ArrayLike) -> "ndarray | tuple[ndarray, ...]": ...
 
 
+@defers_to_classes
 def atleast_2d(*arys: ArrayLike) -> "ndarray | tuple[ndarray, ...]":
     """Return arrays with at least two axes, added in front; a tuple if there are several.
 
@@ -273,6 +277,7 @@ def atleast_3d(a: ArrayLike, b: ArrayLike, /, *arys: ArrayLike) -> "tuple[ndarra
 def atleast_3d(*arys: ArrayLike) -> "ndarray | tuple[ndarray, ...]": ...
 
 
+@defers_to_classes
 def atleast_3d(*arys: ArrayLike) -> "ndarray | tuple[ndarray, ...]":
     """Return arrays with at least three axes.
 
@@ -289,8 +294,8 @@ def atleast_3d(*arys: ArrayLike) -> "ndarray | tuple[ndarray, ...]":
 # --- order of axes --------------------------------------------------------------------------------
 
 
+@defers_to_classes
 @call_cached
-@by_its_method
 def transpose(a: ArrayLike, axes: AxisLike = None) -> "ndarray":
     """Permute the axes, reversed if none is given; a view.
 
@@ -320,6 +325,7 @@ def transpose(a: ArrayLike, axes: AxisLike = None) -> "ndarray":
 permute_dims = transpose
 
 
+@defers_to_classes
 def matrix_transpose(x: ArrayLike, /) -> "ndarray":
     """Transpose matrices: exchange the last two axes; a view.
 
@@ -334,8 +340,8 @@ def matrix_transpose(x: ArrayLike, /) -> "ndarray":
     return swapaxes(x, -1, -2)
 
 
+@defers_to_classes
 @call_cached
-@by_its_method
 def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> "ndarray":
     """Exchange two axes; a view.
 
@@ -353,6 +359,7 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> "ndarray":
     return lens.cached_view(a, lens.transpose(tuple(order)))
 
 
+@defers_to_classes
 @call_cached
 def moveaxis(a: ArrayLike, source: Any, destination: Any) -> "ndarray":
     """Move axes to other positions, the rest keep their order; a view.
@@ -375,6 +382,7 @@ def moveaxis(a: ArrayLike, source: Any, destination: Any) -> "ndarray":
     return transpose(a, order)
 
 
+@defers_to_classes
 def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> "ndarray":
     """Move one axis in front of another; a view.  `moveaxis` is easier to read.
 
@@ -465,6 +473,7 @@ def broadcast_arrays(*args: ArrayLike, subok: bool = False) -> "tuple[ndarray, .
 # --- reversing ------------------------------------------------------------------------------------
 
 
+@defers_to_classes
 def flip(m: ArrayLike, axis: AxisLike = None) -> "ndarray":
     """Reverse the elements along axes, all if none is given; a view.
 
@@ -481,6 +490,7 @@ def flip(m: ArrayLike, axis: AxisLike = None) -> "ndarray":
     ]
 
 
+@defers_to_classes
 def flipud(m: ArrayLike) -> "ndarray":
     """Flip vertically: reverse the rows; a view.
 
@@ -496,6 +506,7 @@ def flipud(m: ArrayLike) -> "ndarray":
     return flip(m, 0)
 
 
+@defers_to_classes
 def fliplr(m: ArrayLike) -> "ndarray":
     """Flip horizontally: reverse the columns; a view.
 
@@ -511,6 +522,7 @@ def fliplr(m: ArrayLike) -> "ndarray":
     return flip(m, 1)
 
 
+@defers_to_classes
 def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> "ndarray":
     """Rotate by `k` times 90 degrees in the plane of two axes; a view.
 

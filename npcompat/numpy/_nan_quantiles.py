@@ -13,6 +13,7 @@ from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._empty_slices import warn_of_nan
 from npcompat.numpy._host_arrays import by_numpy
 from npcompat.numpy._nan_reductions import nanmean
+from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._reductions import averaged
 from npcompat.numpy._statistics import (
     EXACT_METHODS,
@@ -65,6 +66,7 @@ def _middle(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any
     return xp.reshape(found, kept) if keepdims else found
 
 
+@defers_to_classes
 def nanmedian(
     a: ArrayLike,
     axis: AxisLike = None,
@@ -167,6 +169,7 @@ def _nan_quantiles(
     return finish(found, out, of.__name__)
 
 
+@defers_to_classes
 def nanquantile(
     a: ArrayLike,
     q: ArrayLike,
@@ -190,6 +193,7 @@ def nanquantile(
     )
 
 
+@defers_to_classes
 def nanpercentile(
     a: ArrayLike,
     q: ArrayLike,

@@ -6,6 +6,7 @@ from npcompat._internal.core import dtypes
 from npcompat._internal.core.op import Op, normalized_axes
 from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._empty_slices import is_empty, warn_of_means, warn_of_nan
+from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._reductions import (
     accumulated,
     averaged,
@@ -27,6 +28,7 @@ _nanmin = reduction("_npi_nanmin", "nanmin", kept, identity=highest)
 _nanmean = reduction("_npi_nanmean", "nanmean", averaged)
 
 
+@defers_to_classes
 def nansum(
     a: ArrayLike,
     axis: AxisLike = None,
@@ -46,6 +48,7 @@ def nansum(
     return reduce(_nansum, a, axis, dtype, out, keepdims, initial, where)
 
 
+@defers_to_classes
 def nanprod(
     a: ArrayLike,
     axis: AxisLike = None,
@@ -75,6 +78,7 @@ def _nan_extreme(
     return result
 
 
+@defers_to_classes
 def nanmax(
     a: ArrayLike,
     axis: AxisLike = None,
@@ -93,6 +97,7 @@ def nanmax(
     return _nan_extreme(_nanmax, a, axis, out, keepdims, initial, where)
 
 
+@defers_to_classes
 def nanmin(
     a: ArrayLike,
     axis: AxisLike = None,
@@ -111,6 +116,7 @@ def nanmin(
     return _nan_extreme(_nanmin, a, axis, out, keepdims, initial, where)
 
 
+@defers_to_classes
 def nanmean(
     a: ArrayLike,
     axis: AxisLike = None,

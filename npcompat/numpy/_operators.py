@@ -110,11 +110,9 @@ def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
 
 
 def _repeats(x: Any, other: Any) -> bool:
-    """Return True if Python repeats the sequence, as in `[1, 2] * np.int64(3)`."""
-    return (
-        type(x) in late_bound.scalars
-        and isinstance(other, str | bytes | bytearray | list | tuple)
-        and x.dtype.kind in "iu"
+    """Return True if Python repeats the sequence, as in `[1, 2] * np.int64(3)`, or raises."""
+    return type(x) in late_bound.scalars and isinstance(
+        other, str | bytes | bytearray | list | tuple
     )
 
 

@@ -15,6 +15,7 @@ from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import handles, late_bound
 from npcompat._internal.dispatch.subclasses import is_subclass
+from npcompat.numpy._unbound import ask_first
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -272,24 +273,26 @@ def _is_foreign(x: Any) -> bool:
     )
 
 
-def by_its_method(function: Function) -> Function:
-    """Decorate a function that NumPy's of the same name leaves to the method of its operand.
+def defers_to_classes(function: Function) -> Function:
+    """Decorate a function to defer to NumPy's where an operand's class has a meaning of its own.
 
-    It does for objects with that method, as sparse matrices and series of pandas, and for masked
-    arrays and matrices of NumPy's.
+    Those are masked arrays and matrices, as any operand, and objects whose method NumPy's function
+    of the same name calls, as sparse matrices and series of pandas.
     """
-    numpys = getattr(onp, function.__name__)
+    numpys, name = getattr(onp, function.__name__), function.__name__
 
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def asked(*args: Any, **kwargs: Any) -> Any:
         a = args[0] if args else kwargs.get("a")
-        if type(a) not in late_bound.ordinary and (means_more(a) or _has_own(a, function.__name__)):
-            args = tuple([to_numpys(x, a) for x in args])
-            given = {k: to_numpys(x, a) for k, x in kwargs.items() if x is not None}
-            return numpys(*args, **given)
-        return function(*args, **kwargs)
+        operands = (*args, *kwargs.values())
+        if not any(map(means_more, operands)) and not _has_own(a, name):
+            return NotImplemented
+        if _has_own(a, name):
+            kwargs = {k: x for k, x in kwargs.items() if x is not None}
+        met = next(filter(means_more, operands), a)
+        args = tuple([to_numpys(x, met) for x in args])
+        return numpys(*args, **{k: to_numpys(x, met) for k, x in kwargs.items()})
 
-    return cast("Function", call)
+    return ask_first(function, asked)
 
 
 def _has_own(x: Any, name: str) -> bool:
@@ -356,7 +359,7 @@ def _as_called(
 
 __all__ = [
     "asks_classes",
-    "by_its_method",
+    "defers_to_classes",
     "given",
     "is_sparse",
     "made_like",

@@ -25,6 +25,7 @@ from npcompat.numpy._filled import ones, zeros
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._logic import isscalar
 from npcompat.numpy._manipulation import atleast_1d
+from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._ranges import arange
 from npcompat.numpy._sorting import sort
 from npcompat.numpy._typing import ArrayLike
@@ -53,6 +54,7 @@ def _trimmed(c: Any, what: str) -> Any:
     return c[int(present[0]) :] if present[0] else c
 
 
+@defers_to_classes
 def poly(seq_of_zeros: ArrayLike) -> "ndarray":
     """Compute the polynomial with given roots, or the characteristic polynomial of a matrix.
 
@@ -135,6 +137,7 @@ def polyadd(a1: ArrayLike, a2: "poly1d") -> "poly1d": ...
 def polyadd(a1: ArrayLike, a2: ArrayLike) -> "ndarray": ...
 
 
+@defers_to_classes
 def polyadd(a1: ArrayLike, a2: ArrayLike) -> "ndarray | poly1d":
     """Add two polynomials.
 
@@ -159,6 +162,7 @@ def polysub(a1: ArrayLike, a2: "poly1d") -> "poly1d": ...
 def polysub(a1: ArrayLike, a2: ArrayLike) -> "ndarray": ...
 
 
+@defers_to_classes
 def polysub(a1: ArrayLike, a2: ArrayLike) -> "ndarray | poly1d":
     """Subtract the second polynomial from the first.
 
@@ -252,6 +256,7 @@ def polydiv(u: ArrayLike, v: "poly1d") -> "tuple[poly1d, poly1d]": ...
 def polydiv(u: ArrayLike, v: ArrayLike) -> "tuple[ndarray, ndarray]": ...
 
 
+@defers_to_classes
 def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[Any, Any]:
     """Divide polynomials: quotient, and remainder without leading zeros.
 
@@ -286,6 +291,7 @@ def polyval(p: ArrayLike, x: "poly1d") -> "poly1d": ...
 def polyval(p: ArrayLike, x: ArrayLike) -> "ndarray": ...
 
 
+@defers_to_classes
 def polyval(p: ArrayLike, x: ArrayLike) -> "ndarray | poly1d":
     """Evaluate a polynomial; for a poly1d `x`, compose both polynomials.
 

@@ -24,6 +24,7 @@ from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.subclasses import is_subclass
+from npcompat.numpy._overrides import defers_to_classes
 
 _SHOWN: set[tuple[int, int]] = set()
 """Object arrays being printed, by identity and thread."""
@@ -57,6 +58,7 @@ _IMPLIED = ("float32", "complex64")
 _SAID = ("float64", "complex128")
 
 
+@defers_to_classes
 def array_repr(
     arr: Any,
     max_line_width: int | None = None,
@@ -93,6 +95,7 @@ def array_repr(
     return text
 
 
+@defers_to_classes
 def array_str(
     a: Any,
     max_line_width: int | None = None,
@@ -112,6 +115,7 @@ def array_str(
         return onp.array_str(host, max_line_width, precision, suppress_small)
 
 
+@defers_to_classes
 def array2string(
     a: Any,
     max_line_width: int | None = None,

@@ -11,11 +11,11 @@ from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Op, as_axis, operator
-from npcompat._internal.dispatch import handles, writes
+from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._manipulation import moveaxis
-from npcompat.numpy._overrides import by_its_method
+from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._reductions import accumulated
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, NoValue, Order, Out
 from npcompat.numpy._ufunc import accumulated_in, call, finish, name_of, store
@@ -349,6 +349,7 @@ def _kron(xp: Any, a: Any, b: Any) -> Any:
     return xp.kron(a, b)
 
 
+@defers_to_classes
 @call_cached
 def dot(a: ArrayLike, b: ArrayLike, out: Out = None) -> "ndarray":
     """Compute the dot product: a sum over the last axis of `a` and the last but one of `b`.
@@ -375,7 +376,7 @@ def dot(a: ArrayLike, b: ArrayLike, out: Out = None) -> "ndarray":
     result = apply_cached(_dot, (a, b), ())
     if out is None:
         return result
-    if not isinstance(out, Handle):
+    if not isinstance(out, Handle | onp.ndarray):
         raise TypeError(f"dot: `out` must be an npcompat ndarray, got {type(out).__name__}")
     fits = out.dtype == result.dtype and out.shape == result.shape
     target: Any = out
@@ -386,10 +387,10 @@ def dot(a: ArrayLike, b: ArrayLike, out: Out = None) -> "ndarray":
             f"{result.dtype}{result.shape}, got "
             f"{out.dtype}{out.shape}"
         )
-    writes.write(out, handles.read(result))
-    return target
+    return finish(result, target, "dot")
 
 
+@defers_to_classes
 def vdot(a: ArrayLike, b: ArrayLike, /) -> "ndarray":
     """Compute the inner product of all elements, those of the first operand conjugated.
 
@@ -401,6 +402,7 @@ def vdot(a: ArrayLike, b: ArrayLike, /) -> "ndarray":
     return apply(_vdot, (a, b))
 
 
+@defers_to_classes
 @call_cached
 def inner(a: ArrayLike, b: ArrayLike, /) -> "ndarray":
     """Compute the inner product: a sum over the last axis of both operands.
@@ -413,6 +415,7 @@ def inner(a: ArrayLike, b: ArrayLike, /) -> "ndarray":
     return apply_cached(_inner, (a, b), ())
 
 
+@defers_to_classes
 @call_cached
 def outer(a: ArrayLike, b: ArrayLike, out: Out = None) -> "ndarray":
     """Compute the outer product of two operands, both raveled.
@@ -426,6 +429,7 @@ def outer(a: ArrayLike, b: ArrayLike, out: Out = None) -> "ndarray":
     return finish(apply_cached(_outer, (a, b), ()), out, "outer")
 
 
+@defers_to_classes
 def kron(a: ArrayLike, b: ArrayLike) -> "ndarray":
     """Compute the Kronecker product of two arrays.
 
@@ -445,6 +449,7 @@ def _tensordot(xp: Any, a: Any, b: Any, *, axes: Any = 2) -> Any:
     return xp.tensordot(a, b, axes)
 
 
+@defers_to_classes
 def tensordot(a: ArrayLike, b: ArrayLike, axes: Any = 2) -> "ndarray":
     """Compute the tensor dot product: a sum over pairs of axes.
 
@@ -473,7 +478,7 @@ def tensordot(a: ArrayLike, b: ArrayLike, axes: Any = 2) -> "ndarray":
 
 def _as_axes(axes: Any) -> tuple[int, ...]:
     found = as_axis(axes)
-    return (found,) if isinstance(found, int) else found or ()
+    return (found,) if isinstance(found, int | onp.integer) else found or ()
 
 
 # --- cross and trace ------------------------------------------------------------------------------
@@ -496,6 +501,7 @@ def _cross(xp: Any, a: Any, b: Any, *, axisa: int = -1, axisb: int = -1, axisc: 
     return xp.moveaxis(xp.stack(parts, axis=-1), -1, axisc)
 
 
+@defers_to_classes
 def cross(
     a: ArrayLike,
     b: ArrayLike,
@@ -553,7 +559,7 @@ def _trace(
     return xp.trace(a, offset, axis1, axis2)
 
 
-@by_its_method
+@defers_to_classes
 def trace(
     a: ArrayLike,
     offset: int = 0,

@@ -23,7 +23,7 @@ from npcompat.numpy._checks import is_recorded
 from npcompat.numpy._creation import array, asarray, copy_of, placed_on
 from npcompat.numpy._filled import created, full
 from npcompat.numpy._manipulation import expand_dims, moveaxis
-from npcompat.numpy._overrides import made_like
+from npcompat.numpy._overrides import defers_to_classes, made_like
 from npcompat.numpy._selection import where
 from npcompat.numpy._typing import ArrayLike, DTypeLike, ShapeLike
 from npcompat.numpy._unbound import unbound
@@ -223,6 +223,7 @@ def linspace(
 ) -> "tuple[ndarray, ndarray]": ...
 
 
+@defers_to_classes
 def linspace(
     start: ArrayLike,
     stop: ArrayLike,
@@ -277,6 +278,7 @@ def linspace(
         return made, distance
 
 
+@defers_to_classes
 def logspace(
     start: ArrayLike,
     stop: ArrayLike,
@@ -336,6 +338,7 @@ def _geometric(start: Any, stop: Any, num: int, endpoint: bool, dtype: Any, axis
     return made if dtype is None else made.astype(dtype)
 
 
+@defers_to_classes
 def geomspace(
     start: ArrayLike,
     stop: ArrayLike,
@@ -367,6 +370,7 @@ def geomspace(
 # --- grids ----------------------------------------------------------------------------------------
 
 
+@defers_to_classes
 def meshgrid(
     *xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: str = "xy"
 ) -> "tuple[ndarray, ...]":
@@ -452,6 +456,7 @@ def indices(
         )
 
 
+@defers_to_classes
 def ix_(*args: ArrayLike) -> "tuple[ndarray, ...]":
     """Build an open mesh of index arrays from one sequence for each axis.
 

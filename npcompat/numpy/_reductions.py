@@ -16,7 +16,7 @@ from npcompat._internal.dispatch.late_bound import ordinary
 from npcompat._internal.indexing.checks import checked_scalar
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._empty_slices import is_empty, warn_of_masked, warn_of_means
-from npcompat.numpy._overrides import by_its_method, given, reduced_by, reduced_by_class
+from npcompat.numpy._overrides import defers_to_classes, given, reduced_by, reduced_by_class
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue, Out
 from npcompat.numpy._ufunc import accumulated_in, finish, mask_of, name_of, reduced_axis
 from npcompat.numpy._unbound import call_cached
@@ -414,7 +414,7 @@ def mean_of(a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, where: Any) 
     return result
 
 
-@by_its_method
+@defers_to_classes
 def ptp(a: ArrayLike, axis: AxisLike = None, out: Out = None, keepdims: Any = NoValue) -> "ndarray":
     """Compute the range over axes (peak to peak): maximum minus minimum.
 

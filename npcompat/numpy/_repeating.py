@@ -12,7 +12,7 @@ from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat.numpy._checks import shaping
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
 from npcompat.numpy._manipulation import broadcast_to, moveaxis, ravel
-from npcompat.numpy._overrides import by_its_method
+from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._selection import take
 from npcompat.numpy._typing import ArrayLike, ShapeLike
 from npcompat.numpy._unbound import call_cached
@@ -46,6 +46,7 @@ def _roll(xp: Any, a: Any, *shifts: Any, axes: Any = None) -> Any:
     return a
 
 
+@defers_to_classes
 @call_cached
 def roll(a: ArrayLike, shift: Any, axis: Any = None) -> "ndarray":
     """Roll elements along axes: those shifted out at one end enter at the other.
@@ -122,8 +123,8 @@ def _repeat(xp: Any, a: Any, *, repeats: int, axis: Any = None) -> Any:
     return xp.repeat(a, repeats, axis)
 
 
+@defers_to_classes
 @call_cached
-@by_its_method
 def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> "ndarray":
     """Repeat each element several times in a row.
 
@@ -188,6 +189,7 @@ def _tile(xp: Any, A: Any, *, reps: Any) -> Any:
     return xp.tile(A, reps)
 
 
+@defers_to_classes
 def tile(A: ArrayLike, reps: ShapeLike) -> "ndarray":
     """Tile an array: repeat it `reps` times along each axis; missing axes are added in front.
 
@@ -209,6 +211,7 @@ def _resize(xp: Any, a: Any, *, shape: Any) -> Any:
     return xp.resize(a, shape) if a.size else xp.zeros(shape, a.dtype)
 
 
+@defers_to_classes
 def resize(a: ArrayLike, new_shape: ShapeLike) -> "ndarray":
     """Return a new array of a shape, filled with the elements in C order, repeated.
 

@@ -11,7 +11,7 @@ from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch.apply import apply_cached
 from npcompat.numpy import _arithmetic, _extremes
 from npcompat.numpy._creation import asanyarray
-from npcompat.numpy._overrides import by_its_method
+from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, NoValue, Order, Out
 from npcompat.numpy._ufunc import call, finish
 from npcompat.numpy._unbound import call_cached
@@ -42,8 +42,8 @@ def _clip(xp: Any, a: Any, low: Any, high: Any, *, dtype: Any = None) -> Any:
     return xp.clipped(a, low, high)
 
 
+@defers_to_classes
 @call_cached
-@by_its_method
 def clip(
     a: ArrayLike,
     a_min: ArrayLike | None = NoValue,
@@ -153,8 +153,8 @@ def _round(xp: Any, a: Any, *, decimals: int = 0) -> Any:
     return xp.round(a, decimals)
 
 
+@defers_to_classes
 @call_cached
-@by_its_method
 def round(a: ArrayLike, decimals: int = 0, out: Out = None) -> "ndarray":
     """Round to a number of decimals, halves to even.
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from npcompat._internal.core.op import as_axis
 from npcompat._internal.core.op_kinds import for_axis
 from npcompat._internal.dispatch.apply import apply_cached
-from npcompat.numpy._overrides import by_its_method
+from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._reductions import accumulated
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Out
 from npcompat.numpy._ufunc import accumulated_in, finish
@@ -38,8 +38,8 @@ def _delayed(xp: Any, running: Any, axis: int, first: int) -> Any:
     return later[(slice(None),) * axis + (slice(-1),)]
 
 
+@defers_to_classes
 @call_cached
-@by_its_method
 def cumsum(
     a: ArrayLike,
     axis: int | None = None,
@@ -74,8 +74,8 @@ def cumsum(
     return finish(result, out, "cumsum", "unsafe")
 
 
+@defers_to_classes
 @call_cached
-@by_its_method
 def cumprod(
     a: ArrayLike,
     axis: int | None = None,

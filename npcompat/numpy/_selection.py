@@ -20,7 +20,7 @@ from npcompat.numpy._filled import zeros
 from npcompat.numpy._given_length import length, positions, slices
 from npcompat.numpy._logic import result_type
 from npcompat.numpy._manipulation import ravel
-from npcompat.numpy._overrides import by_its_method
+from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._typing import ArrayLike, NoValue, Out
 from npcompat.numpy._ufunc import finish
 from npcompat.numpy._unbound import call_cached
@@ -60,6 +60,7 @@ def where(
 ) -> "tuple[ndarray, ...]": ...
 
 
+@defers_to_classes
 @call_cached
 def where(
     condition: ArrayLike,
@@ -113,7 +114,7 @@ def _wrapped(x: Any, *choices: Any) -> Any:
     return onp.asarray(x).astype(result_type(*choices)) if type(x) is int else x
 
 
-@by_its_method
+@defers_to_classes
 def nonzero(
     a: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike | None = None
 ) -> "tuple[ndarray, ...]":
@@ -156,6 +157,7 @@ def nonzero(
     return tuple(array_like.array_of(f) for f in found)
 
 
+@defers_to_classes
 def flatnonzero(
     a: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike | None = None
 ) -> "ndarray":
@@ -179,6 +181,7 @@ def flatnonzero(
     return array_like.array_of(onp.flatnonzero(shaping(a, "flatnonzero", "size=")))
 
 
+@defers_to_classes
 def argwhere(
     a: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike | None = None
 ) -> "ndarray":
@@ -255,8 +258,8 @@ def _take(xp: Any, a: Any, indices: Any, *, axis: Any = None, mode: str = "raise
     return xp.take_at(a, (slice(None),) * axis + (_in_range(xp, indices, a.shape[axis], mode),))
 
 
+@defers_to_classes
 @call_cached
-@by_its_method
 def take(
     a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Out = None, mode: str = "raise"
 ) -> "ndarray":
@@ -368,6 +371,7 @@ def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -
 # --- by condition ---------------------------------------------------------------------------------
 
 
+@defers_to_classes
 def compress(
     condition: ArrayLike,
     a: ArrayLike,
@@ -414,6 +418,7 @@ def compress(
     return take(a, onp.flatnonzero(host), axis, out)
 
 
+@defers_to_classes
 def extract(
     condition: ArrayLike,
     arr: ArrayLike,
@@ -467,7 +472,7 @@ def _choose(xp: Any, a: Any, *choices: Any, mode: str = "raise") -> Any:
 _WEAK = frozenset((bool, int, float, complex))
 
 
-@by_its_method
+@defers_to_classes
 def choose(a: ArrayLike, choices: ArrayLike, out: Out = None, mode: str = "raise") -> "ndarray":
     """Choose each element from the array of `choices` whose index `a` holds; all are broadcast.
 

@@ -12,6 +12,7 @@ from npcompat.numpy._checks import is_recorded, shaping
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._given_length import distinct, length
 from npcompat.numpy._joining import concatenate
+from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._selection import take
 from npcompat.numpy._typing import ArrayLike
 
@@ -117,6 +118,7 @@ def unique(
 ) -> "ndarray | tuple[ndarray, ...]": ...
 
 
+@defers_to_classes
 def unique(
     ar: ArrayLike,
     return_index: bool = False,
@@ -194,6 +196,7 @@ def unique(
     return array_like.array_of(found)
 
 
+@defers_to_classes
 def unique_all(
     x: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike | None = None
 ) -> UniqueAllResult:
@@ -211,6 +214,7 @@ def unique_all(
     )
 
 
+@defers_to_classes
 def unique_counts(
     x: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike | None = None
 ) -> UniqueCountsResult:
@@ -228,6 +232,7 @@ def unique_counts(
     )
 
 
+@defers_to_classes
 def unique_inverse(
     x: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike | None = None
 ) -> UniqueInverseResult:
@@ -245,6 +250,7 @@ def unique_inverse(
     )
 
 
+@defers_to_classes
 def unique_values(
     x: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike | None = None
 ) -> "ndarray":
@@ -346,6 +352,7 @@ def intersect1d(
 ) -> "tuple[ndarray, ndarray, ndarray]": ...
 
 
+@defers_to_classes
 def intersect1d(
     ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, return_indices: bool = False
 ) -> "ndarray | tuple[ndarray, ...]":
@@ -385,6 +392,7 @@ def intersect1d(
     )
 
 
+@defers_to_classes
 def union1d(ar1: ArrayLike, ar2: ArrayLike) -> "ndarray":
     """Return the union of two arrays: unique elements in ascending order.
 
@@ -398,6 +406,7 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike) -> "ndarray":
     return array_like.array_of(onp.union1d(*_elements(ar1, ar2, "union1d")))
 
 
+@defers_to_classes
 def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> "ndarray":
     """Return the set difference: unique elements of the first array that the second lacks.
 
@@ -416,6 +425,7 @@ def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> "n
     return array_like.array_of(onp.setdiff1d(*_elements(ar1, ar2, "setdiff1d"), assume_unique))
 
 
+@defers_to_classes
 def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> "ndarray":
     """Return the symmetric difference: unique elements of exactly one of two arrays.
 

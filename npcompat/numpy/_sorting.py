@@ -15,7 +15,7 @@ from npcompat.numpy._checks import outside, refuse
 from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._empty_slices import all_nan, is_empty
 from npcompat.numpy._manipulation import ndim, ravel
-from npcompat.numpy._overrides import by_its_method
+from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._selection import finish_safely, take
 from npcompat.numpy._typing import ArrayLike, AxisLike, NoValue, Out
 from npcompat.numpy._ufunc import name_of
@@ -84,6 +84,7 @@ def _check_sort(kind: Any, stable: Any, descending: Any) -> None:
         onp.sort(_NOTHING, kind=kind, stable=stable)  # raise NumPy's error for an unknown kind
 
 
+@defers_to_classes
 @call_cached
 def sort(
     a: ArrayLike,
@@ -127,8 +128,8 @@ def sort(
     return apply_cached(_sort, (a,), (along, bool(descending)))
 
 
+@defers_to_classes
 @call_cached
-@by_its_method
 def argsort(
     a: ArrayLike,
     axis: int | None = -1,
@@ -169,7 +170,7 @@ def _check_kth(a: Any, kth: Any, axis: int, kind: str) -> None:
             raise ValueError(f"kth(={k}) out of bounds ({size})")
 
 
-@by_its_method
+@defers_to_classes
 def partition(
     a: ArrayLike, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
 ) -> "ndarray":
@@ -192,7 +193,7 @@ def partition(
     return sort(a, axis)
 
 
-@by_its_method
+@defers_to_classes
 def argpartition(
     a: ArrayLike, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
 ) -> "ndarray":
@@ -259,7 +260,7 @@ def _searchsorted(xp: Any, a: Any, v: Any, *, side: str = "left") -> Any:
     return xp.searchsorted(a, v, side)
 
 
-@by_its_method
+@defers_to_classes
 def searchsorted(
     a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None
 ) -> "ndarray":
@@ -329,8 +330,8 @@ def _position(op: Op, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
     return result if out is None else finish_safely(result, out, name_of(op))
 
 
+@defers_to_classes
 @call_cached
-@by_its_method
 def argmax(
     a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: Any = NoValue
 ) -> "ndarray":
@@ -355,8 +356,8 @@ def argmax(
     return _position(_argmax, a, axis, out, keepdims)
 
 
+@defers_to_classes
 @call_cached
-@by_its_method
 def argmin(
     a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: Any = NoValue
 ) -> "ndarray":
@@ -394,6 +395,7 @@ def _nan_position(op: Op, a: Any, axis: Any, out: Any, keepdims: Any, least: flo
     return _position(op, a, axis, out, keepdims)
 
 
+@defers_to_classes
 def nanargmax(
     a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: Any = NoValue
 ) -> "ndarray":
@@ -412,6 +414,7 @@ def nanargmax(
     return _nan_position(_argmax, a, axis, out, keepdims, -onp.inf)
 
 
+@defers_to_classes
 def nanargmin(
     a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: Any = NoValue
 ) -> "ndarray":
@@ -447,6 +450,7 @@ def _count_nonzero(xp: Any, a: Any, *where: Any, axis: Any = None, keepdims: boo
     )
 
 
+@defers_to_classes
 @call_cached
 def count_nonzero(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> "ndarray":
     """Count the elements that are not zero, over axes.

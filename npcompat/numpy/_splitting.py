@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as onp
 
 from npcompat.numpy._creation import asanyarray
+from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._typing import ArrayLike
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 # --- splitting ------------------------------------------------------------------------------------
 
 
+@defers_to_classes
 def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> "list[ndarray]":
     """Split along an axis into parts of nearly equal length, or at positions; views.
 
@@ -47,6 +49,7 @@ def _is_count(sections: Any) -> bool:
     return not hasattr(sections, "__len__") or (hasattr(sections, "ndim") and sections.ndim == 0)
 
 
+@defers_to_classes
 def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> "list[ndarray]":
     """Split along an axis into equal parts, or at positions; views.
 
@@ -68,6 +71,7 @@ def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> "list[ndar
     return array_split(ary, indices_or_sections, axis)
 
 
+@defers_to_classes
 def hsplit(ary: ArrayLike, indices_or_sections: Any) -> "list[ndarray]":
     """Split horizontally: along the second axis, the first of vectors.
 
@@ -82,6 +86,7 @@ def hsplit(ary: ArrayLike, indices_or_sections: Any) -> "list[ndarray]":
     return split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
 
 
+@defers_to_classes
 def vsplit(ary: ArrayLike, indices_or_sections: Any) -> "list[ndarray]":
     """Split vertically: along the first axis of at least two.
 
@@ -96,6 +101,7 @@ def vsplit(ary: ArrayLike, indices_or_sections: Any) -> "list[ndarray]":
     return split(ary, indices_or_sections, 0)
 
 
+@defers_to_classes
 def dsplit(ary: ArrayLike, indices_or_sections: Any) -> "list[ndarray]":
     """Split in depth: along the third axis.
 
@@ -110,6 +116,7 @@ def dsplit(ary: ArrayLike, indices_or_sections: Any) -> "list[ndarray]":
     return split(ary, indices_or_sections, 2)
 
 
+@defers_to_classes
 def unstack(x: ArrayLike, /, *, axis: int = 0) -> "tuple[ndarray, ...]":
     """Unpack the slices along an axis, which is removed; views.
 

@@ -18,6 +18,7 @@ from npcompat.numpy._empty_slices import is_empty
 from npcompat.numpy._host_arrays import by_numpy
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._manipulation import broadcast_to, ravel
+from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._reductions import averaged
 from npcompat.numpy._typing import ArrayLike, AxisLike, NoValue, Out
 from npcompat.numpy._ufunc import finish
@@ -58,6 +59,7 @@ def _median(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any
     return xp.reshape(found, kept) if keepdims else found
 
 
+@defers_to_classes
 def median(
     a: ArrayLike,
     axis: AxisLike = None,
@@ -388,6 +390,7 @@ def quantile_dtype(dtype: onp.dtype[Any], carried: Type, method: str) -> onp.dty
     return dtype if method in EXACT_METHODS else dtypes.result_type([dtype, carried])
 
 
+@defers_to_classes
 def quantile(
     a: ArrayLike,
     q: ArrayLike,
@@ -429,6 +432,7 @@ def quantile(
     return _quantiles(a, q, 1, "Quantile", axis, out, method, keepdims, weights)
 
 
+@defers_to_classes
 def percentile(
     a: ArrayLike,
     q: ArrayLike,
@@ -463,6 +467,7 @@ def _diff(xp: Any, a: Any, *, n: int = 1, axis: int = -1) -> Any:
     return a
 
 
+@defers_to_classes
 def diff(
     a: ArrayLike,
     n: int = 1,
@@ -507,6 +512,7 @@ def diff(
     return apply(_diff, (concatenate(parts, axis) if len(parts) > 1 else a,), (int(n), axis))
 
 
+@defers_to_classes
 def ediff1d(
     ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None
 ) -> "ndarray":
@@ -554,6 +560,7 @@ def _interp(
     return namespace.interp(x, xp, fp, from_attr(left), from_attr(right), period)
 
 
+@defers_to_classes
 def interp(
     x: ArrayLike,
     xp: ArrayLike,

@@ -331,7 +331,12 @@ def _into_numpys(
 def copy_into_numpys(
     out: onp.ndarray[Any, Any], result: Any, where: Any, casting: Casting, what: str
 ) -> None:
-    """Write a result into a NumPy array given as `out`."""
+    """Write a result into a NumPy array given as `out`; refuse what is recorded."""
+    if isinstance(result, Handle) and handles.read(result).node is not None:
+        raise TypeError(
+            f"{what}: `out` is an array of NumPy's, which would lose the derivative of what is "
+            "recorded; give an array of npcompat, or x.detach() as the operand"
+        )
     host = handles.to_host(result) if isinstance(result, Handle) else onp.asarray(result)
     if not onp.can_cast(host.dtype, out.dtype, casting):
         raise TypeError(

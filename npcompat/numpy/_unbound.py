@@ -14,6 +14,7 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
 
+from npcompat._internal.dispatch.late_bound import ordinary
 from npcompat._internal.native import fast_path
 
 P = ParamSpec("P")
@@ -58,6 +59,22 @@ def call_cached(function: Function) -> Function:
     return cast("Function", CachedFunction(function)) if fast_path.native is not None else function
 
 
+def ask_first(function: Function, asked: Callable[..., Any]) -> Function:
+    """Call another function first where the class of an argument is not an ordinary one.
+
+    Parameters
+    ----------
+    function : function
+        The public function.
+    asked : function
+        Function of the same arguments; it returns NotImplemented if `function` is to run.
+    """
+    cached = isinstance(function, CachedFunction)
+    wrapped: Any = function if cached else CachedFunction(function)
+    wrapped._ask_first(asked, ordinary, cached)
+    return cast("Function", wrapped)
+
+
 def special(kind: str, infix: Callable[..., Any] | None = None) -> Callable[[Function], Function]:
     """Give a special method of arrays a fast path (`fast_path.method`), and keep its type."""
     return fast_path.method(kind, infix=infix)
@@ -68,4 +85,4 @@ def unbound(function: Function) -> Function:
     return cast("Function", Unbound(function))
 
 
-__all__ = ["P", "R_co", "Unbound", "call_cached", "special", "unbound"]
+__all__ = ["P", "R_co", "Unbound", "ask_first", "call_cached", "special", "unbound"]

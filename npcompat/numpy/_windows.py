@@ -11,6 +11,7 @@ from npcompat._internal.dispatch import array_like
 from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._checks import shaping
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._typing import ArrayLike
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def _sinc(xp: Any, x: Any) -> Any:
     return xp.sinc(x)
 
 
+@defers_to_classes
 def i0(x: ArrayLike) -> "ndarray":
     """Compute the modified Bessel function of the first kind, order 0.
 
@@ -50,6 +52,7 @@ def i0(x: ArrayLike) -> "ndarray":
     return apply(_i0, (x,))
 
 
+@defers_to_classes
 def sinc(x: ArrayLike) -> "ndarray":
     """Compute the normalized sinc function sin(pi x) / (pi x), which is 1 at 0.
 

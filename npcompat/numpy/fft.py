@@ -130,9 +130,9 @@ _COMPLEX = {_rfft: _fft, _irfft: _ifft}
 
 def _written(result: Any, out: Any, what: str) -> Any:
     """Return the result, or write it into `out`."""
-    if isinstance(out, Handle) and out.shape != result.shape:
+    if isinstance(out, Handle | onp.ndarray) and out.shape != result.shape:
         raise ValueError(f"output array has wrong shape: expected {result.shape}, got {out.shape}")
-    if out is not None and not isinstance(out, Handle | tuple):
+    if out is not None and not isinstance(out, Handle | onp.ndarray | tuple):
         raise TypeError(
             "return arrays must be of ArrayType: `out` must be an npcompat ndarray, got "
             f"{type(out).__name__}"

@@ -224,7 +224,7 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: AxisLike = None) -> "ndarray":
     a, b = asarray(a), asarray(b)
     if axes is not None:
         moved = as_axis(axes)
-        moved = (moved,) if isinstance(moved, int) else moved or ()
+        moved = (moved,) if isinstance(moved, int | onp.integer) else moved or ()
         a = moveaxis(a, moved, range(a.ndim - len(moved), a.ndim))
     shape = a.shape[b.ndim :]
     columns = 1

@@ -167,7 +167,7 @@ def resize(
     (10, 20, 3)
     """
     data = pictures(data, "resize")
-    by_edge = keep_ratio and isinstance(size, int)
+    by_edge = keep_ratio and isinstance(size, int | onp.integer)
     width, height = by_short_edge(data, size, "resize") if by_edge else pair(size, "resize")
     return resized(data, width, height, interp, "resize")
 

@@ -182,7 +182,7 @@ def resized(data: Any, width: int, height: int, interp: int, what: str) -> ndarr
 
 def pair(size: Any, what: str) -> tuple[int, int]:
     """Return a size as (width, height), from a number or a pair."""
-    found = (size, size) if isinstance(size, int) else tuple(size)
+    found = (size, size) if isinstance(size, int | onp.integer) else tuple(size)
     if len(found) != 2 or any(int(n) != n or n < 1 for n in found):
         raise ValueError(f"{what}: expected a positive number or (width, height), got {size!r}")
     return int(found[0]), int(found[1])

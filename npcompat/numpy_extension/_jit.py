@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
+import numpy as onp
+
 from npcompat._internal.compile.jit import Compiled
 from npcompat._internal.compile.shape_buckets import Axes, Bucketed, requested
 
@@ -107,7 +109,11 @@ def jit(
     buckets = requested(bucket, bucket_axis)
 
     def compiled(f: Callable[..., Any]) -> Compiled | Bucketed:
-        nums = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+        nums = (
+            (static_argnums,)
+            if isinstance(static_argnums, int | onp.integer)
+            else tuple(static_argnums)
+        )
         names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
         if buckets is not None:
             return Bucketed(f, buckets, None, nums, names, loops)

@@ -40,10 +40,10 @@ def _per_axis(
     name: str, argument: str, sizes: Sizes, spatial: int, default: int
 ) -> tuple[int, ...]:
     """Return a size for each spatial axis, from None, one for all, or one for each."""
-    if sizes is None or (not isinstance(sizes, int) and len(sizes) == 0):
+    if sizes is None or (not isinstance(sizes, int | onp.integer) and len(sizes) == 0):
         return (default,) * spatial
     found = as_shape(sizes)
-    if isinstance(sizes, int):
+    if isinstance(sizes, int | onp.integer):
         found *= spatial
     if len(found) != spatial:
         raise ValueError(

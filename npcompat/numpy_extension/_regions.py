@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as onp
+
 from npcompat import numpy as np
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
@@ -104,7 +106,7 @@ def roi_pooling(
              [5., 7.]]]])
     """
     data, rois = asarray(data), asarray(rois)
-    size = as_shape(pooled_size) * (2 if isinstance(pooled_size, int) else 1)
+    size = as_shape(pooled_size) * (2 if isinstance(pooled_size, int | onp.integer) else 1)
     if data.ndim != 4 or 0 in data.shape:
         raise ValueError(
             f"roi_pooling: data must have shape (batch, channels, height, width), got {data.shape}"

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as onp
+
 from npcompat import numpy as np
 from npcompat._internal.core.op import as_shape, normalized_axes
 from npcompat._internal.indexing import lens
@@ -184,7 +186,7 @@ def slice_like(data: ArrayLike, shape_like: ArrayLike, axes: Sequence[int] | int
     array([[0, 1]])
     """
     data, example = asarray(data), asarray(shape_like)
-    chosen = (axes,) if isinstance(axes, int) else tuple(axes)
+    chosen = (axes,) if isinstance(axes, int | onp.integer) else tuple(axes)
     if not chosen and data.ndim != example.ndim:
         raise ValueError(
             f"slice_like: shapes {data.shape} and {example.shape} must have as many axes, or axes "

@@ -16,7 +16,7 @@ import numpy as onp
 import pytest
 from internals import handles
 
-from npcompat import autograd, np, npx
+from npcompat import autograd, gluon, lr_scheduler, np, npx
 
 DTYPES = [*onp.typecodes["AllInteger"], *"efdFD"]
 
@@ -270,3 +270,21 @@ def test_they_are_no_sequences_and_never_written():
     assert x == 1.5 and float(x) == 1.5
     assert type(x[()]) is type(x) and x[None].tolist() == [1.5] and x[...].shape == ()
     assert isinstance(x[None], np.ndarray) and isinstance(x[...], np.ndarray)
+
+
+def test_integers_of_numpys_and_of_ours_are_sizes_of_layers():
+    pixels = np.ones((1, 2, 8, 8))
+    for three in (onp.int64(3), onp.int32(3), np.array([3, 1])[0]):
+        for layer in (
+            gluon.nn.Conv2D(4, kernel_size=three, padding=three, strides=three),
+            gluon.nn.MaxPool2D(pool_size=three),
+            gluon.nn.ReflectionPad2D(three),
+            gluon.nn.Dense(three, in_units=onp.int64(128)),
+        ):
+            layer.initialize()
+            assert layer(pixels).shape[0] == 1
+        assert npx.pooling(pixels, kernel=(three, three)).shape == (1, 2, 6, 6)
+        assert np.fft.fft(np.ones(4), n=three).shape == (3,)
+        assert np.histogram2d([1.0], [2.0], bins=three)[0].shape == (3, 3)
+        lr = lr_scheduler.PolyScheduler(max_update=three, base_lr=1.0)
+        assert lr(3) == 0

@@ -53,6 +53,10 @@ def test_a_recorded_array_is_not_written_into_one_of_numpys():
             lambda: onp.copyto(z, y),
             lambda: np.copyto(z, y),
             lambda: np.add.at(z, [0], y[0]),
+            lambda: np.add(z, y, out=z),
+            lambda: np.sum(y, axis=0, keepdims=True, out=z[:1]),
+            lambda: np.concatenate([y[:1], y[1:]], out=z),
+            lambda: np.fft.irfft(y, 2, out=z),
         ):
             with pytest.raises(TypeError, match="derivative"):
                 write()

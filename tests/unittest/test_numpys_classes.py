@@ -120,6 +120,56 @@ def test_functions_leave_sparse_and_masked_arrays_to_their_methods():
     same(np.take(MASKED, np.array([0, 2])), onp.take(MASKED, [0, 2]))
 
 
+CALLS = {
+    "ravel": (), "flip": (), "diff": (), "flatnonzero": (), "argwhere": (), "sort": (), "median": (),
+    "average": (), "unique": (), "gradient": (), "zeros_like": (), "ones_like": (), "full_like": (7.0,),
+    "atleast_3d": (), "expand_dims": (0,), "moveaxis": (0, 1), "rollaxis": (1,), "roll": (1, 1),
+    "rot90": (), "tile": (2,), "vsplit": (2,), "where": (), "nan_to_num": (), "isreal": (), "angle": (),
+    "isclose": (2.0,), "nansum": (), "nanmean": (1,), "nanmax": (0,), "nanstd": (), "nancumsum": (),
+    "dot": (MATRIX,), "inner": (MATRIX,), "kron": (MATRIX,), "trapezoid": (), "polyval": (2.0,),
+    "real_if_close": (), "unstack": (), "meshgrid": (), "linspace": (9.0, 3), "ix_": (), "require": (),
+    "array_str": (), "append": (MATRIX,), "delete": (0, 0), "extract": ([[1, 0], [0, 1]],),
+    "percentile": (50,), "count_nonzero": (0,),
+}  # fmt: skip
+SQUARE = onp.ma.array([[1.0, 2.0], [0.0, 4.0]], mask=[[0, 1], [0, 0]])
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("array", [SQUARE, MATRIX], ids=["masked", "matrix"])
+@pytest.mark.filterwarnings("ignore:Warning. 'partition' will ignore the 'mask'")
+def test_functions_leave_masked_arrays_and_matrices_to_numpys(name, array):
+    args = CALLS[name]
+    if name == "ix_":
+        array = array[0, :] if array is SQUARE else onp.arange(2.0)
+    try:
+        expected = getattr(onp, name)(array, *args)
+    except Exception as error:
+        with pytest.raises(type(error)):
+            getattr(np, name)(array, *args)
+        return
+    found = getattr(np, name)(array, *args)
+    several = isinstance(expected, tuple | list)
+    for f, e in zip(found, expected, strict=True) if several else [(found, expected)]:
+        if name in ("where", "argwhere", "ix_") and not isinstance(e, onp.ma.MaskedArray):
+            f, e = onp.asarray(f), onp.asarray(e)
+        same(f, e)
+    if args and args[0] is MATRIX:
+        plain = onp.asarray(MATRIX)
+        same(getattr(np, name)(array, np.array(plain)), getattr(onp, name)(array, plain))
+
+
+def test_any_operand_may_be_masked():
+    ours = np.arange(4.0).reshape(2, 2)
+    same(np.where(SQUARE > 1, SQUARE, 0.0), onp.where(SQUARE > 1, SQUARE, 0.0))
+    same(np.isclose(ours, SQUARE), onp.isclose(onp.asarray(ours), SQUARE))
+    same(np.nansum(a=SQUARE, axis=1), onp.nansum(SQUARE, axis=1))
+    same(np.full_like(SQUARE, fill_value=np.array(3.0)), onp.full_like(SQUARE, 3.0))
+    x = np.ones((2, 2))
+    x.attach_grad()
+    with autograd.record(), pytest.raises(TypeError, match="masked array or a matrix"):
+        np.dot(SQUARE, x * 2)
+
+
 def test_functions_of_numpys_write_into_arrays_of_numpys():
     positions, mask = np.array([1, 1, 2]), np.array([True, False, False, True])
     for write, expected in (

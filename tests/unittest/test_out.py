@@ -18,6 +18,16 @@ def test_results_are_written_into_arrays_of_numpys():
     assert out.tolist() == [5, 2]
     assert np.sum(np.ones((2, 2)), axis=0, out=out) is out
     assert out.tolist() == [2, 2]
+    assert np.dot(np.ones((2, 2)), np.ones(2), out=(single := onp.zeros(2, "f"))) is single
+    assert np.concatenate([np.ones(1), np.zeros(1)], out=out) is out
+    assert single.tolist() == [2, 2] and out.tolist() == [1, 0]
+    assert np.stack([np.ones(1), np.zeros(1)], out=(table := onp.zeros((2, 1)))) is table
+    assert np.fft.fft(np.ones(2), out=(complex_ := onp.zeros(2, complex))) is complex_
+    assert table.tolist() == [[1], [0]] and complex_.tolist() == [2, 0]
+    with pytest.raises(ValueError, match="not acceptable"):
+        np.dot(np.ones((2, 2)), np.ones(2), out=onp.zeros(2, int))
+    with pytest.raises(ValueError, match="wrong shape"):
+        np.concatenate([np.ones(1), np.zeros(1)], out=onp.zeros(3))
     with pytest.raises(TypeError, match="same_kind"):
         np.add(np.ones(2), 0.5, out=onp.zeros(2, int))
     with pytest.raises(ValueError, match="non-broadcastable"):

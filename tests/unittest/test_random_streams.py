@@ -3,6 +3,7 @@
 import copy
 import inspect
 import pickle
+from typing import Any
 
 import jax
 import numpy as onp
@@ -294,9 +295,21 @@ def test_what_cannot_be_made_or_is_in_c_says_so():
         np.random.BitGenerator(3)
     with pytest.raises(ValueError, match="The bit generator must be instantiated"):
         np.random.Generator(np.random.PCG64)
-    for wrong in (5, onp.random.PCG64(3)):
-        with pytest.raises(AttributeError, match="expected a BitGenerator"):
-            np.random.Generator(wrong)
+    with pytest.raises(AttributeError, match="expected a BitGenerator"):
+        np.random.Generator(5)
+    numpys: Any = onp.random
+    for make, source in (
+        (np.random.Generator, numpys.PCG64(3)),
+        (np.random.default_rng, numpys.PCG64(3)),
+        (np.random.default_rng, numpys.default_rng(3)),
+        (np.random.RandomState, numpys.MT19937(3)),
+        (np.random.PCG64, numpys.RandomState(3)),
+    ):
+        with pytest.raises(TypeError, match=r"is NumPy's, whose stream cannot be shared"):
+            make(source)
+    assert np.random.default_rng(rng := np.random.default_rng(3)) is rng
+    seeds = numpys.default_rng(3).integers(2**32, size=4)
+    assert np.random.default_rng(seeds).random() == np.random.default_rng(seeds).random()
 
 
 # --- the older interface --------------------------------------------------------------------------

@@ -98,12 +98,24 @@ class _Function:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
+        self._asked: Callable[..., Any] | None = None
+        self._ordinary: set[type] = set()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._asked is not None and not self._ordinary.issuperset(
+            [*map(type, args), *map(type, kwargs.values())]
+        ):
+            made = self._asked(*args, **kwargs)
+            if made is not NotImplemented:
+                return made
         return self._function(*args, **kwargs)
 
     def _add_fast_path(self, op: Any, only_on_host: bool = False) -> None:
         """Do nothing, as there is no fast path to set up."""
+
+    def _ask_first(self, asked: Callable[..., Any], ordinary: set[type], cached: bool) -> None:
+        """Call `asked` first where the class of an argument is not an ordinary one."""
+        self._asked, self._ordinary = asked, ordinary
 
 
 _calls = native if "calls" in enabled else None

@@ -3,14 +3,35 @@
 
    `_add_fast_path(op)` promises that a call with nothing but operands only applies this operator;
    such calls don't run the Python function.  Without an operator, calls go through the call cache.
+
+   `_ask_first(asked, ordinary, cached)` sets a function that is called first where an operand's
+   class is not among the ordinary ones; if it returns NotImplemented, the call goes on.
    Arguments are borrowed from the caller. */
 
 typedef struct {
     PyObject_HEAD
     PyObject *function, *op;
+    PyObject *asked, *ordinary; /* NULL, or a function and a set of classes */
     int only_on_host; /* NumPy's own function makes the same checks, on the host only */
+    int uncached; /* the function never opts in to the call cache */
     CallCache cache;
 } Function;
+
+/* Return 1 if the class of every operand is an ordinary one, 0 if not, -1 with an error set. */
+static int
+all_ordinary(PyObject *ordinary, PyObject *args, PyObject *kwargs)
+{
+    PyObject *name, *value;
+    Py_ssize_t at = 0, count = PyTuple_GET_SIZE(args);
+    int known = 1;
+    for (Py_ssize_t i = 0; known > 0 && i < count; i++) {
+        known = PySet_Contains(ordinary, (PyObject *)Py_TYPE(PyTuple_GET_ITEM(args, i)));
+    }
+    while (known > 0 && kwargs != NULL && PyDict_Next(kwargs, &at, &name, &value)) {
+        known = PySet_Contains(ordinary, (PyObject *)Py_TYPE(value));
+    }
+    return known;
+}
 
 static int
 is_operator(PyObject *object)
@@ -31,6 +52,22 @@ function_call(Function *self, PyObject *args, PyObject *kwargs)
         return PyErr_Format(PyExc_TypeError, "%R was made without a function", Py_TYPE(self));
     }
     count = PyTuple_GET_SIZE(args);
+    if (self->asked != NULL) {
+        int known = all_ordinary(self->ordinary, args, kwargs);
+        if (known < 0) {
+            return NULL;
+        }
+        if (!known && (made = PyObject_Call(self->asked, args, kwargs)) != Py_NotImplemented) {
+            return made;
+        }
+        if (!known) {
+            Py_DECREF(made);
+            made = FALL_BACK;
+        }
+        if (self->uncached) {
+            return PyObject_Call(self->function, args, kwargs);
+        }
+    }
     if (self->op == NULL) {
         return called(self->function, &PyTuple_GET_ITEM(args, 0), count, kwargs, NULL, &self->cache);
     }
@@ -73,11 +110,27 @@ function_add_fast_path(Function *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+static PyObject *
+function_ask_first(Function *self, PyObject *args)
+{
+    PyObject *asked, *ordinary;
+    int cached;
+    if (!PyArg_ParseTuple(args, "OO!p:_ask_first", &asked, &PySet_Type, &ordinary, &cached)) {
+        return NULL;
+    }
+    Py_XSETREF(self->asked, Py_NewRef(asked));
+    Py_XSETREF(self->ordinary, Py_NewRef(ordinary));
+    self->uncached = !cached;
+    Py_RETURN_NONE;
+}
+
 static int
 function_traverse(Function *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->function);
     Py_VISIT(self->op);
+    Py_VISIT(self->asked);
+    Py_VISIT(self->ordinary);
     return cache_visit(&self->cache, visit, arg);
 }
 
@@ -86,6 +139,8 @@ function_clear(Function *self)
 {
     Py_CLEAR(self->function);
     Py_CLEAR(self->op);
+    Py_CLEAR(self->asked);
+    Py_CLEAR(self->ordinary);
     cache_clear(&self->cache);
     return 0;
 }
@@ -100,6 +155,7 @@ function_dealloc(Function *self)
 
 static PyMethodDef function_methods[] = {
     {"_add_fast_path", (PyCFunction)function_add_fast_path, METH_VARARGS, "Let calls with nothing but operands apply an operator."},
+    {"_ask_first", (PyCFunction)function_ask_first, METH_VARARGS, "Call a function first where the class of an operand is not an ordinary one."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as onp
+
 import npcompat.numpy_extension as npx
 from npcompat._internal.core.op import as_shape
 from npcompat._internal.support.argument_errors import count
@@ -16,7 +18,7 @@ Sizes = int | Sequence[int]
 
 def _sizes(what: str, sizes: Sizes, layout: str) -> tuple[int, ...]:
     spatial = len(layout) - 2
-    found = (sizes,) * spatial if isinstance(sizes, int) else as_shape(sizes)
+    found = (sizes,) * spatial if isinstance(sizes, int | onp.integer) else as_shape(sizes)
     if len(found) != spatial:
         raise ValueError(
             f"{what}: expected a number, or one for each of {spatial} axes, got {sizes}"

@@ -4,6 +4,8 @@ import itertools
 import math
 from collections.abc import Sequence
 
+import numpy as onp
+
 from npcompat import numpy as np
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.nn._convolution import Sizes, _sizes
@@ -119,7 +121,11 @@ class ReflectionPad2D(HybridBlock):
 
     def __init__(self, padding: int | Sequence[int] = 0) -> None:
         super().__init__()
-        widths = (0, 0, 0, 0, *[padding] * 4) if isinstance(padding, int) else tuple(padding)
+        widths = (
+            (0, 0, 0, 0, *[padding] * 4)
+            if isinstance(padding, int | onp.integer)
+            else tuple(padding)
+        )
         if len(widths) != 8 or any(widths[:4]) or any(n < 0 for n in widths):
             raise ValueError(
                 "ReflectionPad2D: padding is a number, or 8 of which the first 4 are 0, none "

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as onp
+
 import npcompat.numpy as np
 from npcompat._internal.core import dtypes
 from npcompat.gluon.block import Block, HybridBlock
@@ -166,7 +168,7 @@ class RecurrentCell(Block):
         >>> cell
         GRUCell(8 -> 4)
         """
-        if args and isinstance(args[0], int):
+        if args and isinstance(args[0], int | onp.integer):
             i, x, is_bidirect = args
             own = self._width() * (2 if is_bidirect else 1)
             self._infer_from(x.shape[-1] if i == 0 else own)

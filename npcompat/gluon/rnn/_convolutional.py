@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as onp
+
 import npcompat.numpy_extension as npx
 from npcompat._internal.core.op import as_shape
 from npcompat.gluon.rnn._cell import ElmanStep, GatedCell, GRUStep, LSTMStep, as_function
@@ -91,7 +93,7 @@ class _ConvCell(GatedCell):
 
     def _sizes(self, argument: str, sizes: Sizes, least: int) -> tuple[int, ...]:
         found = as_shape(sizes)
-        if isinstance(sizes, int):
+        if isinstance(sizes, int | onp.integer):
             found *= self._spatial
         if len(found) != self._spatial or min(found) < least:
             expected = f"a number, or one for each of {self._spatial} axes, at least {least}"

@@ -18,6 +18,7 @@ from npcompat.numpy.random.bit_generator import (
     BitGenerator,
     NumPysGenerator,
     bit_generator,
+    refuse_numpys,
 )
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class Generator(Continuous, Counts, Vectors, Orders, NumPysGenerator):
     def __init__(self, bit_generator: BitGenerator) -> None:
         if isinstance(bit_generator, type):
             raise ValueError("Invalid bit generator. The bit generator must be instantiated.")
+        refuse_numpys("Generator", bit_generator)
         if not isinstance(bit_generator, BitGenerator):
             raise AttributeError(
                 "Generator: expected a BitGenerator of npcompat, got "

@@ -132,6 +132,21 @@ if TYPE_CHECKING:  # methods return our arrays
 else:
     NumPysGenerator = onp.random.Generator
     NumPysRandomState = onp.random.RandomState
+_NUMPYS = (onp.random.BitGenerator, onp.random.Generator, onp.random.RandomState)
+
+
+def refuse_numpys(owner: str, seed: Any) -> None:
+    """Raise TypeError for a source of random numbers of NumPy's, whose stream is not ours.
+
+    A stream that it seeded once would not follow what is later drawn from it or set in it.
+    """
+    if isinstance(seed, _NUMPYS) and not isinstance(seed, Sampler):
+        raise TypeError(
+            f"{owner}: {type(seed).__name__} is NumPy's, whose stream cannot be shared: give the "
+            "seed itself, or numbers drawn from it, as default_rng(rng.integers(2**32, size=4))"
+        )
+
+
 _SEEDING = Lock()
 UNUSED_BITS = onp.random.MT19937(0)
 """Bit generator of NumPy's part of each generator, from which nothing is drawn."""
@@ -155,6 +170,7 @@ class BitGenerator:
                 "BitGenerator is a base class: what can be instantiated must define a stream, as "
                 "PCG64"
             )
+        refuse_numpys(type(self).__name__, seed)
         self._start(seed if isinstance(seed, ISeedSequence) else SeedSequence(seed))
         first = getattr(self._seed_seq, "_words", self._seed_seq).generate_state(1, onp.uint64)
         self.stream.begin(int(on_host(first)[0]) ^ zlib.crc32(type(self).__name__.encode()))
@@ -332,6 +348,7 @@ class MT19937(BitGenerator):
     def _legacy_seeding(self, seed: Any) -> None:
         """Start the stream of a `RandomState` seed: an integer is the key itself."""
         seed = on_host(seed)
+        refuse_numpys("RandomState", seed)
         if seed is None:
             self.stream.seed()
         elif hasattr(seed, "__index__") and not getattr(seed, "shape", ()):
@@ -474,5 +491,5 @@ def bit_generator(given: BitGenerator | str) -> BitGenerator:
 __all__ = [
     "MT19937", "PCG64", "PCG64DXSM", "SFC64", "UNUSED_BITS", "BitGenerator", "ISeedSequence",
     "ISpawnableSeedSequence", "NumPysGenerator", "NumPysRandomState", "Philox", "SeedSequence",
-    "SeedlessSeedSequence",
+    "SeedlessSeedSequence", "refuse_numpys",
 ]  # fmt: skip

@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as onp
+
 from npcompat.gluon.contrib.estimator._events import (
     BatchEnd,
     EpochBegin,
@@ -193,7 +195,9 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchEnd):
     def __init__(
         self, log_interval: str | int = "epoch", metrics: Any = None, priority: float = math.inf
     ) -> None:
-        if log_interval != "epoch" and not (isinstance(log_interval, int) and log_interval > 0):
+        if log_interval != "epoch" and not (
+            isinstance(log_interval, int | onp.integer) and log_interval > 0
+        ):
             raise ValueError(
                 "LoggingHandler: log_interval must be 'epoch' or a number of batches, got "
                 f"{log_interval!r}"

@@ -2,6 +2,8 @@
 
 from typing import Any, ClassVar
 
+import numpy as onp
+
 import npcompat.numpy as np
 import npcompat.numpy_extension as npx
 from npcompat.gluon.probability._functions import (
@@ -226,7 +228,11 @@ class Multinomial(_Events):
         total_count: int = 1,
         validate_args: bool | None = None,
     ) -> None:
-        if not isinstance(total_count, int | float) or total_count < 0 or total_count % 1:
+        if (
+            not isinstance(total_count, int | float | onp.number)
+            or total_count < 0
+            or total_count % 1
+        ):
             raise ValueError(
                 f"Multinomial: total_count: expected a whole number from 0 on, got {total_count!r}"
             )

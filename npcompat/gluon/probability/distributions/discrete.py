@@ -2,6 +2,8 @@
 
 from typing import Any, ClassVar
 
+import numpy as onp
+
 import npcompat.numpy as np
 import npcompat.numpy_extension as npx
 from npcompat.gluon.probability._functions import (
@@ -158,7 +160,7 @@ class Binomial(_Trials):
         logit: ArrayLike | None = None,
         validate_args: bool | None = None,
     ) -> None:
-        if isinstance(n, int | float) and (n < 0 or n % 1 != 0):
+        if isinstance(n, int | float | onp.floating | onp.integer) and (n < 0 or n % 1 != 0):
             raise ValueError(f"Binomial: n: expected a whole number from 0 on, got {n}")
         self._set(n=n, **self._one_of(prob=prob, logit=logit))
         super().__init__(event_dim=0, validate_args=validate_args)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as onp
+
 import npcompat.numpy as np
 from npcompat.gluon.data.vision.transforms._transform import Transform
 from npcompat.image import _cropping as cropping
@@ -150,7 +152,7 @@ class RandomCrop(Transform):
             border = (self._pad, self._pad)
             width = (
                 [(0, 0)] * (x.ndim - 3) + [border, border, (0, 0)]
-                if isinstance(self._pad, int)
+                if isinstance(self._pad, int | onp.integer)
                 else self._pad
             )
             x = np.pad(x, width, constant_values=self._pad_value)

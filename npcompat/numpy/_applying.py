@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 # --- by condition ---------------------------------------------------------------------------------
 
 
+@defers_to_classes
 def select(
     condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], default: ArrayLike = 0
 ) -> "ndarray":
@@ -178,6 +179,7 @@ def apply_along_axis(
     return moveaxis(made, list(range(len(outer), made.ndim)), list(range(axis, axis + added)))
 
 
+@defers_to_classes
 def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: Any) -> "ndarray":
     """Apply ``func(a, axis)`` for one axis after the other.
 

@@ -20,6 +20,7 @@ from npcompat.numpy._typing import ArrayLike
 _int64, _bool = onp.dtype("int64"), onp.dtype(bool)
 
 
+@defers_to_classes
 @into_numpys
 def put_along_axis(arr: Any, indices: ArrayLike, values: ArrayLike, axis: int | None) -> None:
     """Scatter values into each 1-D slice along an axis at the same slice of `indices`.

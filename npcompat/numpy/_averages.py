@@ -181,6 +181,7 @@ def _counts(weights: Any, name: str, length: int) -> Any:
     return weights
 
 
+@defers_to_classes
 def cov(
     m: ArrayLike,
     y: ArrayLike | None = None,
@@ -266,6 +267,7 @@ def _positive(freedom: Any) -> Any:
     return clip(freedom, 0, None) if isinstance(freedom, Handle) else max(freedom, 0)
 
 
+@defers_to_classes
 def corrcoef(
     x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, *, dtype: DTypeLike = None
 ) -> "ndarray":

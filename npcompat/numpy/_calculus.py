@@ -184,6 +184,7 @@ def gradient(f: ArrayLike, *varargs: ArrayLike, axis: AxisLike = None, edge_orde
     return found[0] if len(found) == 1 else tuple(found)
 
 
+@defers_to_classes
 def unwrap(
     p: ArrayLike,
     discont: Any = None,

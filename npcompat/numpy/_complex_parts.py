@@ -59,6 +59,7 @@ def isneginf(x: ArrayLike, out: Out = None) -> "ndarray":
     return _infinite(x, out, True)
 
 
+@defers_to_classes
 def fix(x: ArrayLike, out: Out = None) -> "ndarray":
     """Round to the nearest integer towards zero.
 
@@ -95,6 +96,7 @@ def real_if_close(a: ArrayLike, tol: float = 100) -> "ndarray":
     return a.real if decided((absolute(a.imag) < limit).all(), False) else a
 
 
+@defers_to_classes
 def sort_complex(a: ArrayLike) -> "ndarray":
     """Sort along the last axis by real, then imaginary part; the result is complex.
 

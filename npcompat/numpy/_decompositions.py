@@ -14,6 +14,7 @@ from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._checks import flagged
 from npcompat.numpy._creation import asanyarray
+from npcompat.numpy._overrides import defers_in_linalg
 from npcompat.numpy._typing import ArrayLike
 
 if TYPE_CHECKING:
@@ -162,6 +163,7 @@ def _eigvals(xp: Any, a: Any) -> Any:
     return xp.eigvals_checked(a)
 
 
+@defers_in_linalg
 def cholesky(a: ArrayLike, /, *, upper: bool = False) -> "ndarray":
     """Compute the Cholesky factor `L` with `L @ L.conj().T = a`.
 
@@ -206,6 +208,7 @@ def qr(a: ArrayLike, mode: Literal["raw"]) -> "tuple[ndarray, ndarray]": ...
 def qr(a: ArrayLike, mode: str) -> "ndarray | tuple[ndarray, ndarray]": ...
 
 
+@defers_in_linalg
 def qr(a: ArrayLike, mode: str = "reduced") -> "ndarray | tuple[ndarray, ndarray]":
     """Compute the QR decomposition: `Q @ R = a`, `Q` orthonormal, `R` upper triangular.
 
@@ -268,6 +271,7 @@ def svd(
 ) -> "ndarray": ...
 
 
+@defers_in_linalg
 def svd(
     a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
 ) -> "ndarray | SVDResult":
@@ -303,6 +307,7 @@ def _singular_values(a: Any, hermitian: bool = False) -> Any:
     return s
 
 
+@defers_in_linalg
 def svdvals(x: ArrayLike, /) -> "ndarray":
     """Compute the singular values, largest first.
 
@@ -321,6 +326,7 @@ def _triangle(UPLO: str) -> str:
     return chosen
 
 
+@defers_in_linalg
 def eigh(a: ArrayLike, UPLO: str = "L") -> EighResult:
     """Compute the eigenvalues, ascending, and eigenvectors of a Hermitian matrix.
 
@@ -334,6 +340,7 @@ def eigh(a: ArrayLike, UPLO: str = "L") -> EighResult:
     return EighResult(*apply(_eigh, (stacked(a, True),), (_triangle(UPLO),)))
 
 
+@defers_in_linalg
 def eigvalsh(a: ArrayLike, UPLO: str = "L") -> "ndarray":
     """Compute the eigenvalues of a Hermitian matrix, ascending; see `eigh`.
 
@@ -360,6 +367,7 @@ def _maybe_real(a: Any, *found: Any) -> tuple[Any, ...]:
     return tuple(x.real.copy() for x in found)
 
 
+@defers_in_linalg
 def eig(a: ArrayLike) -> EigResult:
     """Compute the eigenvalues and eigenvectors of a square matrix.
 
@@ -385,6 +393,7 @@ def eig(a: ArrayLike) -> EigResult:
     return EigResult(values, vectors)
 
 
+@defers_in_linalg
 def eigvals(a: ArrayLike) -> "ndarray":
     """Compute the eigenvalues of a square matrix; see `eig`.
 

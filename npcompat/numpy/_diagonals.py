@@ -111,6 +111,7 @@ def _check_triangle(m: Any) -> Any:
     return m
 
 
+@defers_to_classes
 def tril(m: ArrayLike, k: int = 0) -> "ndarray":
     """Return the lower triangle of the last two axes: zeros above the `k`-th diagonal.
 
@@ -123,6 +124,7 @@ def tril(m: ArrayLike, k: int = 0) -> "ndarray":
     return apply(_tril, (_check_triangle(asanyarray(m)),), (python.index(k),))
 
 
+@defers_to_classes
 def triu(m: ArrayLike, k: int = 0) -> "ndarray":
     """Return the upper triangle of the last two axes: zeros below the `k`-th diagonal.
 

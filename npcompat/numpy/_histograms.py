@@ -15,6 +15,7 @@ from npcompat._internal.dispatch import array_like, handles
 from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._checks import flagged, refuse, shaping
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._statistics import diff
 from npcompat.numpy._typing import ArrayLike
 
@@ -58,6 +59,7 @@ def counted(xp: Any, x: Any, *weights: Any, length: int) -> Any:
     return _bincount_jax(xp, x, *weights, length=length)
 
 
+@defers_to_classes
 def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int = 0) -> "ndarray":
     """Count the occurrences of each integer from 0 to the largest, or sum their weights.
 
@@ -155,6 +157,7 @@ def not_monotonic(xp: Any, bins: Any, *, descending: bool = True) -> Any:
     return falls & xp.any(bins[1:] > bins[:-1]) if descending else falls
 
 
+@defers_to_classes
 def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> "ndarray":
     """Find the bin index of each element: the number of edges at or below it.
 
@@ -313,6 +316,7 @@ def _whole_width(edges: onp.ndarray[Any, Any]) -> int:
     return width if (edges == int(edges[0]) + width * onp.arange(len(edges))).all() else 0
 
 
+@defers_to_classes
 def histogram_bin_edges(
     a: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None
 ) -> "ndarray":
@@ -394,6 +398,7 @@ def ends_of(a: Any, range: Any) -> list[Any]:
     return ends
 
 
+@defers_to_classes
 def histogram(
     a: ArrayLike,
     bins: Any = 10,

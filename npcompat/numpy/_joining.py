@@ -18,6 +18,7 @@ from npcompat.numpy._checks import check_casting
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
 from npcompat.numpy._host_arrays import into_numpys
 from npcompat.numpy._manipulation import ndim
+from npcompat.numpy._overrides import any_defers, defers_for_items, to_numpys_all
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Out
 from npcompat.numpy._ufunc import _select_where, finish
 from npcompat.numpy._unbound import call_cached
@@ -60,6 +61,9 @@ def _join(
 ) -> Any:
     """Join arrays with the arguments that `concatenate` and `stack` share."""
     what = op.name.removeprefix("_npi_")
+    if any_defers(arrays):
+        options = {"axis": axis, "out": out, "dtype": dtype, "casting": casting}
+        return getattr(onp, what)(to_numpys_all(arrays), **to_numpys_all(options))
     if not arrays:
         raise ValueError(f"need at least one array to {what}")
     if out is not None and dtype is not None:
@@ -190,6 +194,7 @@ def _arrays(tup: Any, what: str) -> list[Any]:
 
 
 @call_cached
+@defers_for_items
 def vstack(tup: ArrayLike, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> "ndarray":
     """Stack arrays vertically: along the first of at least two axes.
 
@@ -215,6 +220,7 @@ def row_stack(
 
 
 @call_cached
+@defers_for_items
 def hstack(tup: ArrayLike, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> "ndarray":
     """Stack arrays horizontally: along the second axis, the first of vectors.
 
@@ -228,6 +234,7 @@ def hstack(tup: ArrayLike, *, dtype: DTypeLike = None, casting: Casting = "same_
 
 
 @call_cached
+@defers_for_items
 def dstack(tup: ArrayLike) -> "ndarray":
     """Stack arrays in depth: along the third of at least three axes.
 
@@ -240,6 +247,7 @@ def dstack(tup: ArrayLike) -> "ndarray":
     return _raised(_arrays(tup, "dstack"), 3, 2)
 
 
+@defers_for_items
 def column_stack(tup: ArrayLike) -> "ndarray":
     """Stack vectors as the columns of a matrix; matrices are put side by side.
 
@@ -255,6 +263,7 @@ def column_stack(tup: ArrayLike) -> "ndarray":
     return concatenate(parts, 1)
 
 
+@defers_for_items
 def block(arrays: ArrayLike) -> "ndarray":
     """Assemble an array from nested lists of blocks.
 

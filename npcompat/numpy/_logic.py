@@ -105,6 +105,7 @@ def allclose(
     return _answer(isclose(a, b, rtol, atol, equal_nan).all())
 
 
+@defers_to_classes
 def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool:
     """Return True if shapes and elements are equal; a 0-d array when compiled.
 
@@ -124,6 +125,7 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool:
     return _answer(same.all())
 
 
+@defers_to_classes
 def array_equiv(a1: ArrayLike, a2: ArrayLike) -> bool:
     """Return True if arrays are equal once broadcast; a 0-d array when compiled.
 

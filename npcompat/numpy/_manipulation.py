@@ -407,6 +407,7 @@ def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> "ndarray":
 # --- broadcasting ---------------------------------------------------------------------------------
 
 
+@defers_to_classes
 def broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool = False) -> "ndarray":
     """Broadcast an array to a larger shape: a read-only view.
 
@@ -449,6 +450,7 @@ def broadcast_shapes(*args: Any) -> tuple[int, ...]:
     return found
 
 
+@defers_to_classes
 def broadcast_arrays(*args: ArrayLike, subok: bool = False) -> "tuple[ndarray, ...]":
     """Broadcast arrays against each other: read-only views.
 

@@ -8,7 +8,7 @@ from npcompat._internal.autograd import backward, tape
 from npcompat._internal.core import modes
 from npcompat._internal.core.retained_outputs import clear
 from npcompat._internal.dispatch import handles
-from npcompat._internal.dispatch.placement import new_value, value_on_same_device
+from npcompat._internal.dispatch.placement import set_node, value_on_same_device
 
 if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray
@@ -49,7 +49,7 @@ class Gradients:
         if self._extra is not None:
             self._extra.leaf = self._extra.grad_handle = None
             if self._view is None:
-                self._value = new_value(handles.read(self).payload)
+                set_node(self, None)
             else:
                 self._view.cached = None
 

@@ -12,6 +12,7 @@ from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._decompositions import real_dtype, working_dtype
 from npcompat.numpy._host_arrays import by_numpy
+from npcompat.numpy._overrides import defers_in_linalg
 from npcompat.numpy._typing import ArrayLike, AxisLike
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def _vector_norm(xp: Any, x: Any, *, axis: Any = None, keepdims: bool = False, o
     return xp.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
 
 
+@defers_in_linalg
 def norm(x: ArrayLike, ord: Any = None, axis: AxisLike = None, keepdims: bool = False) -> "ndarray":
     """Compute the norm of vectors (one axis) or matrices (two axes).
 
@@ -75,6 +77,7 @@ def norm(x: ArrayLike, ord: Any = None, axis: AxisLike = None, keepdims: bool = 
     return apply(_norm, (x,), (order, chosen, bool(keepdims)))
 
 
+@defers_in_linalg
 def vector_norm(
     x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = False, ord: Any = 2
 ) -> "ndarray":
@@ -89,6 +92,7 @@ def vector_norm(
     return apply(_vector_norm, (x,), (as_axis(axis), bool(keepdims), order))
 
 
+@defers_in_linalg
 def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: Any = "fro") -> "ndarray":
     """Compute the norm of matrices in the last two axes.
 

@@ -29,7 +29,7 @@ from npcompat._internal.dispatch.backends import XLA_ARRAY
 from npcompat._internal.dispatch.placement import SCALARS
 from npcompat._internal.native import fast_path
 from npcompat.numpy import _arithmetic, _bits, _comparison, _floats, _products
-from npcompat.numpy._overrides import is_sparse, means_more, overridden, to_numpys
+from npcompat.numpy._overrides import is_sparse, means_more, overridden, overrides, to_numpys
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy._ufunc import name_of, on_host, store
 
@@ -63,7 +63,9 @@ def _on_scalars(op: Op, infix: Infix | None, args: tuple[Any, ...]) -> Any:
             and dtypes.on_devices(x.dtype)
         ):
             operands.append(x._value.payload)
-        elif type(x) in (int, float, complex):
+        elif type(x) in (int, float, complex) or (
+            isinstance(x, onp.generic) and not isinstance(x, Handle) and dtypes.on_devices(x.dtype)
+        ):
             operands.append(x)
         else:
             return None
@@ -106,6 +108,9 @@ def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
             return NotImplemented
         if op.ufunc is onp.multiply and _repeats(ours, other):
             return NotImplemented
+        if late_bound.is_host_scalar(ours) and not isinstance(other, _OPERANDS):
+            number = handles.to_host(ours)[()]  # NumPy's scalars leave it to the object's operator
+            return infix(number, other) if ours is x1 else infix(other, number)
     return _apply(op, (x1, x2))
 
 
@@ -119,12 +124,14 @@ def _repeats(x: Any, other: Any) -> bool:
 def _takes_over(kind: Any) -> bool:
     """Return True if a class has its own operators.
 
-    Its `__array_ufunc__` is None, or it has a higher priority and does not produce arrays.
+    Its `__array_ufunc__` is None, or it has a higher priority and is no array of numbers, as
+    matrices of SymPy's.
     """
     if hasattr(kind, "__array_ufunc__"):
         return kind.__array_ufunc__ is None
     priority = getattr(kind, "__array_priority__", 0)
-    return isinstance(priority, int | float) and priority > 0 and not hasattr(kind, "__array__")
+    numeric = hasattr(kind, "__array__") and hasattr(kind, "__dlpack__")
+    return isinstance(priority, int | float) and priority > 0 and not numeric
 
 
 def _comparison_of(op: Op, infix: Infix, x1: Any, x2: Any, otherwise: bool) -> Any:
@@ -150,6 +157,10 @@ def _comparison_of(op: Op, infix: Infix, x1: Any, x2: Any, otherwise: bool) -> A
 
 def _in_place(op: Op, x: Any, *others: Any) -> Any:
     """Apply a binary operator and write the result into the first operand."""
+    if type(x) not in late_bound.ordinary and overrides(x):
+        made = overridden(op, "__call__", (x, *others), {"out": (x,)})
+        if made is not NotImplemented:
+            return made
     for other in others:
         if not isinstance(other, Handle) and not isinstance(other, _OPERANDS):
             if getattr(type(other), "__array_ufunc__", _apply) is None or is_sparse(other):

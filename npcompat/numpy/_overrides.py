@@ -28,11 +28,22 @@ _MEANING_MORE = (onp.ma.MaskedArray, onp.matrix)
 
 
 def means_more(x: Any) -> bool:
-    """Return True for arrays of NumPy's that are no plain elements: masked arrays and matrices.
+    """Return True for arrays of NumPy's that are no plain elements, which NumPy's functions know.
 
-    NumPy's own functions know what they mean.
+    They are masked arrays, matrices, and instances of classes that override NumPy's protocols, as
+    quantities of Astropy.
     """
-    return isinstance(x, onp.ndarray) and isinstance(x, _MEANING_MORE)
+    kind: Any = type(x)
+    return isinstance(x, onp.ndarray) and _has_own_meaning(kind)
+
+
+@functools.cache
+def _has_own_meaning(kind: Any) -> bool:
+    return (
+        issubclass(kind, _MEANING_MORE)
+        or kind.__array_ufunc__ is not _NUMPYS
+        or kind.__array_function__ is not onp.ndarray.__array_function__
+    )
 
 
 def is_sparse(x: Any) -> bool:
@@ -61,6 +72,9 @@ def to_numpys(x: Any, other: Any = None) -> Any:
             else "an array that is recorded meets a masked array or a matrix of NumPy's, whose "
             "functions have no derivatives: take its elements and its mask as arrays, as m.filled(0) "
             "and ~numpy.ma.getmaskarray(m)"
+            if isinstance(other, _MEANING_MORE)
+            else f"an array that is recorded meets a {type(other).__name__}, whose functions have "
+            "no derivatives here: take its elements as an array, by np.asarray"
         )
     return onp.asarray(x)
 
@@ -158,6 +172,10 @@ def _call_overrides(
         found = type(x).__array_ufunc__(x, function, method, *inputs, **options)
         if found is not NotImplemented:
             return found
+    if not any(isinstance(x, Handle) for x in candidates):
+        found = _with_numpys_arrays(function, method, inputs, options)
+        if found is not NotImplemented:
+            return found
     shown = ", ".join(
         [*map(repr, inputs), *[f"{name}={value!r}" for name, value in options.items()]]
     )
@@ -166,6 +184,17 @@ def _call_overrides(
         "operand type(s) all returned NotImplemented from __array_ufunc__(<ufunc "
         f"'{function.__name__}'>, {method!r}, {shown}): {kinds}"
     )
+
+
+def _with_numpys_arrays(
+    function: Any, method: str, inputs: Sequence[Any], options: Mapping[str, Any]
+) -> Any:
+    """Call NumPy's ufunc with our arrays as NumPy's, for classes that know only those."""
+    numpys = getattr(onp, function.__name__, None)
+    if not isinstance(numpys, onp.ufunc):
+        return NotImplemented
+    called = numpys if method == "__call__" else getattr(numpys, method)
+    return called(*to_numpys_all(list(inputs)), **to_numpys_all(dict(options)))
 
 
 def given(out: Any, **options: Any) -> dict[str, Any]:
@@ -276,23 +305,82 @@ def _is_foreign(x: Any) -> bool:
 def defers_to_classes(function: Function) -> Function:
     """Decorate a function to defer to NumPy's where an operand's class has a meaning of its own.
 
-    Those are masked arrays and matrices, as any operand, and objects whose method NumPy's function
-    of the same name calls, as sparse matrices and series of pandas.
+    Those are masked arrays, matrices and objects with `__array_function__`, as any operand, and as
+    the first one an object whose method NumPy's function of the same name calls, as sparse matrices
+    and series of pandas.
     """
-    numpys, name = getattr(onp, function.__name__), function.__name__
+    return _deferring(function, getattr(onp, function.__name__))
+
+
+def defers_in_linalg(function: Function) -> Function:
+    """Decorate a function of `linalg` as `defers_to_classes`."""
+    return _deferring(function, getattr(onp.linalg, function.__name__))
+
+
+def _deferring(function: Function, numpys: Callable[..., Any]) -> Function:
+    name = function.__name__
 
     def asked(*args: Any, **kwargs: Any) -> Any:
         a = args[0] if args else kwargs.get("a")
         operands = (*args, *kwargs.values())
-        if not any(map(means_more, operands)) and not _has_own(a, name):
-            return NotImplemented
-        if _has_own(a, name):
+        if not any(map(_is_foreign, operands)):
+            if not _has_own(a, name):
+                return NotImplemented
             kwargs = {k: x for k, x in kwargs.items() if x is not None}
-        met = next(filter(means_more, operands), a)
+        met = next(filter(_is_foreign, operands), a)
         args = tuple([to_numpys(x, met) for x in args])
         return numpys(*args, **{k: to_numpys(x, met) for k, x in kwargs.items()})
 
     return ask_first(function, asked)
+
+
+def defers_for_items(function: Function) -> Function:
+    """Decorate a function of a list of arrays as `defers_to_classes`."""
+    numpys = getattr(onp, function.__name__)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if any_defers(list(_items((*args, *kwargs.values())))):
+            return numpys(*to_numpys_all(args), **to_numpys_all(kwargs))
+        return function(*args, **kwargs)
+
+    return cast("Function", call)
+
+
+def any_defers(arrays: Sequence[Any]) -> bool:
+    """Return True if the class of one of some arrays has a meaning of its own."""
+    return not late_bound.ordinary.issuperset(map(type, arrays)) and any(map(_is_foreign, arrays))
+
+
+def _items(nested: Any) -> Iterable[Any]:
+    """Yield the items of nested lists and tuples."""
+    for x in nested:
+        if type(x) in (list, tuple):
+            yield from _items(x)
+        else:
+            yield x
+
+
+def to_numpys_all(nested: Any) -> Any:
+    """Return nested lists, tuples and dictionaries with our arrays as NumPy's.
+
+    Raises
+    ------
+    TypeError
+        If one is recorded.
+    """
+    values = [*_items(nested.values() if isinstance(nested, dict) else nested)]
+    theirs = [x for x in values if not isinstance(x, Handle)]
+    met = next((x for x in theirs if _is_foreign(x) or overrides(x)), None)
+
+    def converted(x: Any) -> Any:
+        if type(x) in (list, tuple):
+            return type(x)(map(converted, x))
+        return to_numpys(x, met)
+
+    if isinstance(nested, dict):
+        return {k: converted(x) for k, x in nested.items()}
+    return type(nested)(map(converted, nested))
 
 
 def _has_own(x: Any, name: str) -> bool:
@@ -358,7 +446,10 @@ def _as_called(
 
 
 __all__ = [
+    "any_defers",
     "asks_classes",
+    "defers_for_items",
+    "defers_in_linalg",
     "defers_to_classes",
     "given",
     "is_sparse",
@@ -369,4 +460,5 @@ __all__ = [
     "reduced_by",
     "reduced_by_class",
     "to_numpys",
+    "to_numpys_all",
 ]

@@ -17,6 +17,7 @@ from npcompat.numpy._filled import ones
 from npcompat.numpy._floats import sqrt
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._manipulation import broadcast_to
+from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._polynomials import _float64
 from npcompat.numpy._products import dot, outer
 from npcompat.numpy._reductions import sum
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 # --- from points and roots ------------------------------------------------------------------------
 
 
+@defers_to_classes
 def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> "ndarray":
     """Build the Vandermonde matrix: the powers of each element in a row.
 

@@ -13,6 +13,7 @@ from npcompat._internal.dispatch.outside_traces import outside as outside_of_tra
 from npcompat.numpy._checks import outside, refuse, shaping
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._filled import ones
+from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._ranges import arange
 from npcompat.numpy._rounding import clip
 from npcompat.numpy._typing import ArrayLike, AxisLike
@@ -282,6 +283,7 @@ def trim_zeros(
 def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: AxisLike = None) -> "ndarray": ...
 
 
+@defers_to_classes
 def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: AxisLike = None) -> Any:
     """Trim the leading and trailing zeros of an array: a view; a list for a list.
 

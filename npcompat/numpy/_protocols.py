@@ -150,6 +150,7 @@ class NumPyDispatch(Handle):
     """Mixin of `ndarray` for NumPy's functions: `numpy.add(ours, theirs)`, `numpy.sum(ours)`."""
 
     __slots__ = ()
+    __module__ = "numpy"  # SymPy looks for it among the bases: what has it is no number
 
     def __array_ufunc__(self, ufunc: onp.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Run our ufunc of the same name; a ufunc that we lack runs on the host.

@@ -274,6 +274,7 @@ def _numbers(option: Handle) -> onp.ndarray[Any, Any]:
     return shaping(option, "pad")
 
 
+@defers_to_classes
 def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> "ndarray":
     """Pad an array with a border.
 

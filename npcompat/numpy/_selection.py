@@ -354,6 +354,7 @@ def _along(arr: Any, indices: Any, axis: int | None) -> tuple[Any, Any, int]:
     return arr, positions, axis
 
 
+@defers_to_classes
 def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -> "ndarray":
     """Gather from each 1-D slice along an axis by the same slice of `indices`.
 

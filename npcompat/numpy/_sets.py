@@ -277,6 +277,7 @@ def _isin(xp: Any, element: Any, test_elements: Any, *, invert: bool = False) ->
     return xp.isin(element, test_elements, invert=invert)
 
 
+@defers_to_classes
 def isin(
     element: ArrayLike,
     test_elements: ArrayLike,

@@ -39,6 +39,7 @@ from npcompat.numpy._decompositions import (
 from npcompat.numpy._filled import full, zeros
 from npcompat.numpy._manipulation import matrix_transpose, moveaxis
 from npcompat.numpy._norms import matrix_norm, norm, vector_norm
+from npcompat.numpy._overrides import defers_in_linalg
 from npcompat.numpy._selection import where
 from npcompat.numpy._sorting import count_nonzero
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue, Out
@@ -83,6 +84,7 @@ def _solve(xp: Any, a: Any, b: Any) -> Any:
     return xp.solve_flagged(a, b)
 
 
+@defers_in_linalg
 def det(a: ArrayLike) -> "ndarray":
     """Compute the determinant of a square matrix, or of each in a stack.
 
@@ -94,6 +96,7 @@ def det(a: ArrayLike) -> "ndarray":
     return apply(_det, (stacked(a, True),))
 
 
+@defers_in_linalg
 def slogdet(a: ArrayLike) -> SlogdetResult:
     """Compute the sign and the logarithm of the absolute value of the determinant.
 
@@ -107,6 +110,7 @@ def slogdet(a: ArrayLike) -> SlogdetResult:
     return SlogdetResult(*apply(_slogdet, (stacked(a, True),)))
 
 
+@defers_in_linalg
 def inv(a: ArrayLike) -> "ndarray":
     """Compute the inverse of a square matrix, or of each in a stack.
 
@@ -126,6 +130,7 @@ def inv(a: ArrayLike) -> "ndarray":
     return found
 
 
+@defers_in_linalg
 def solve(a: ArrayLike, b: ArrayLike) -> "ndarray":
     """Solve the linear system `a @ x = b`.
 
@@ -179,6 +184,7 @@ def _matrix_power(xp: Any, a: Any, *, n: int) -> Any:
     return result
 
 
+@defers_in_linalg
 def matrix_power(a: ArrayLike, n: int) -> "ndarray":
     """Raise a square matrix to an integer power; negative powers use its inverse.
 
@@ -196,6 +202,7 @@ def matrix_power(a: ArrayLike, n: int) -> "ndarray":
     return apply(_matrix_power, (inv(a) if exponent < 0 else a,), (abs(exponent),))
 
 
+@defers_in_linalg
 def tensorinv(a: ArrayLike, ind: int = 2) -> "ndarray":
     """Compute the inverse with respect to `tensordot` over the first `ind` axes.
 
@@ -213,6 +220,7 @@ def tensorinv(a: ArrayLike, ind: int = 2) -> "ndarray":
     return inv(a.reshape(rows, -1)).reshape(a.shape[ind:] + a.shape[:ind])
 
 
+@defers_in_linalg
 def tensorsolve(a: ArrayLike, b: ArrayLike, axes: AxisLike = None) -> "ndarray":
     """Solve the tensor equation `tensordot(a, x, x.ndim) = b`.
 
@@ -257,6 +265,7 @@ def _epsilon(dtype: Any) -> float:
     return float(onp.finfo(dtype).eps)
 
 
+@defers_in_linalg
 def pinv(
     a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NoValue
 ) -> "ndarray":
@@ -303,6 +312,7 @@ def _frozen(nested: Any) -> Any:
     return tuple(_frozen(n) for n in nested) if isinstance(nested, list) else nested
 
 
+@defers_in_linalg
 def lstsq(
     a: ArrayLike, b: ArrayLike, rcond: float | None = None
 ) -> "tuple[ndarray, ndarray, ndarray, ndarray]":
@@ -353,6 +363,7 @@ def lstsq(
     return x, squared, handles.as_scalar(rank), s
 
 
+@defers_in_linalg
 def matrix_rank(
     A: ArrayLike, tol: Any = None, hermitian: bool = False, *, rtol: Any = None
 ) -> "ndarray":
@@ -391,6 +402,7 @@ def matrix_rank(
     return count_nonzero(s > tol, axis=-1)
 
 
+@defers_in_linalg
 def cond(x: ArrayLike, p: Any = None) -> "ndarray":
     """Compute the condition number: the norm of a matrix times that of its inverse.
 

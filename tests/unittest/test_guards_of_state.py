@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from internals import CompileWarning
 
-from npcompat import np, npx
+from npcompat import gluon, np, npx
 
 STATE = {}
 
@@ -297,3 +297,56 @@ def test_what_changes_by_itself_is_warned_of(name, read):
     f = npx.jit(lambda x: x * read())
     with pytest.warns(CompileWarning, match=f"{name} was called while .lambda. was compiled"):
         f(np.ones(1))
+
+
+def enclosing_blocks(k, items):
+    """Make blocks whose functions read enclosed variables, and a function that sets one."""
+
+    def rebind(new):
+        nonlocal k
+        k = new
+
+    def helper(x):
+        return x * items[0] * k
+
+    class Direct(gluon.HybridBlock):
+        def forward(self, x):
+            return x * k * items[0]
+
+    class ByHelper(gluon.HybridBlock):
+        def forward(self, x):
+            return helper(x)
+
+    class Called(gluon.HybridBlock):
+        class Scale:
+            def __call__(self, x):
+                return helper(x)
+
+        def __init__(self):
+            super().__init__()
+            self.scale = self.Scale()
+
+        def forward(self, x):
+            return self.scale(x)
+
+    inside = gluon.nn.HybridSequential()
+    inside.add(Direct())
+    return (
+        rebind,
+        [
+            *(Direct(), ByHelper(), Called(), inside),
+            *(gluon.nn.HybridLambda(lambda x: x * k * items[0]), gluon.nn.HybridLambda(helper)),
+        ],
+    )
+
+
+def test_blocks_read_enclosed_variables_at_each_call():
+    items = [2.0]
+    rebind, blocks = enclosing_blocks(1.0, items)
+    for block in blocks:
+        block.hybridize()
+    for k, item in ((1.0, 2.0), (3.0, 2.0), (3.0, 5.0), (1.0, 2.0)):
+        rebind(k)
+        items[0] = item
+        found = [block(np.ones(1)).item() for block in blocks]
+        assert found == [k * item] * len(found), (k, item)

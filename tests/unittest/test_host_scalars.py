@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import fractions
 import json
 import math
 import operator
@@ -288,3 +289,45 @@ def test_integers_of_numpys_and_of_ours_are_sizes_of_layers():
         assert np.histogram2d([1.0], [2.0], bins=three)[0].shape == (3, 3)
         lr = lr_scheduler.PolyScheduler(max_update=three, base_lr=1.0)
         assert lr(3) == 0
+
+
+class Constraint:
+    """An expression of a modelling library: comparisons and sums give objects."""
+
+    def __ge__(self, other):
+        return f">= {other}"
+
+    def __eq__(self, other):
+        return f"== {other}"
+
+    __hash__ = None
+
+    def __radd__(self, other):
+        return (other, "+")
+
+
+@pytest.mark.parametrize("value", [2.0, 3], ids=["float", "int"])
+def test_objects_have_their_own_operators_beside_scalars(value):
+    for x in (np.array([value])[0], np.array([value, 0]).sum(), onp.array([value])[0]):
+        expression = Constraint()
+        assert (x <= expression) == f">= {value}" and (x == expression) == f"== {value}"
+        assert x + expression == (value, "+")
+        assert x == fractions.Fraction(value) and x + fractions.Fraction(1, 2) == value + 0.5
+        assert divmod(x, fractions.Fraction(3, 2)) == divmod(value, fractions.Fraction(3, 2))
+        assert x != "a"
+
+
+@pytest.mark.parametrize(
+    "overflow",
+    [
+        lambda np: np.array([127], "int8")[0] + onp.int8(1),
+        lambda np: onp.int8(-128) - np.array([1], "int8")[0],
+        lambda np: np.array([1], "uint8")[0] - onp.uint8(2),
+        lambda np: np.array([2**62, 2**62], "int64").max() * onp.int64(2),
+        lambda np: np.array([1.0])[0] / onp.float64(0),
+    ],
+)
+def test_scalars_warn_as_numpys_beside_numpys(overflow):
+    for module in (onp, np):
+        with pytest.warns(RuntimeWarning, match="overflow encountered|divide by zero"):
+            overflow(module)

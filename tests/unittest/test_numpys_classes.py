@@ -170,6 +170,55 @@ def test_any_operand_may_be_masked():
         np.dot(SQUARE, x * 2)
 
 
+def test_linear_algebra_of_matrices_gives_matrices():
+    symmetric = MATRIX + MATRIX.T + 5 * onp.eye(2)
+    for name, args in {
+        "inv": (), "pinv": (), "cholesky": (), "matrix_power": (3,), "solve": (MATRIX,), "qr": (), "eigh": (), "svd": (),
+        "det": (), "norm": (), "matrix_rank": (), "lstsq": (MATRIX,),
+    }.items():  # fmt: skip
+        expected = getattr(onp.linalg, name)(symmetric, *args)
+        found = getattr(np.linalg, name)(symmetric, *args)
+        several = isinstance(expected, tuple)
+        for f, e in zip(found, expected, strict=True) if several else [(found, expected)]:
+            same(f, e)
+    for name in ("vstack", "hstack", "concatenate", "column_stack", "block"):
+        for other in (MATRIX, np.eye(2)):
+            same(
+                getattr(np, name)([MATRIX, other]), getattr(onp, name)([MATRIX, onp.asarray(other)])
+            )
+    positions = onp.array([[0, 2], [1, 0]])
+    expected = onp.take_along_axis(MASKED, positions, 1)
+    same(np.take_along_axis(MASKED, np.array(positions), 1), expected)
+
+
+class Metres(onp.ndarray):
+    """NumPy's arrays with a unit, which only NumPy's functions keep."""
+
+    def __array_function__(self, func, types, args, kwargs):
+        return func.__name__, super().__array_function__(func, types, args, kwargs)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        return ufunc.__name__, [type(x) for x in inputs]
+
+
+def test_classes_that_override_numpys_protocols_are_asked():
+    q: Any = onp.arange(3.0).view(Metres)
+    ours = np.arange(3.0)
+    for name, args in {
+        "dot": (q, ours), "where": (onp.array([True, False, True]), q, ours), "concatenate": ([ours, q],),
+        "sort": (q,), "sum": (q,), "ravel": (q,),
+    }.items():  # fmt: skip
+        assert getattr(np, name)(*args)[0] == name
+    np_linalg: Any = np.linalg
+    assert np_linalg.norm(q)[0] == "norm"
+    assert (ours * q)[0] == "multiply" and (q * ours)[0] == "multiply" and (ours @ q)[0] == "matmul"
+    assert np.sqrt(q) == ("sqrt", [Metres]) and np.add(ours, q)[1][0] is not Metres
+    x = np.ones(3)
+    x.attach_grad()
+    with autograd.record(), pytest.raises(TypeError, match="recorded meets a Metres"):
+        np.dot(q, x * 2)
+
+
 def test_functions_of_numpys_write_into_arrays_of_numpys():
     positions, mask = np.array([1, 1, 2]), np.array([True, False, False, True])
     for write, expected in (

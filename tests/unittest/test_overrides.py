@@ -5,7 +5,7 @@ ours.
 import numpy as onp
 import pytest
 
-from npcompat import np, npx
+from npcompat import autograd, np, npx
 
 
 class Foreign:
@@ -138,3 +138,107 @@ def test_reductions_call_the_method_of_a_derived_class(name):
         expected,
     )
     assert getattr(np.ndarray, name)(derived, 0).tolist() == expected
+
+
+class Lazy:
+    """An array of a library that computes with NumPy's arrays only, as Dask's and sparse's do."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        known = (Lazy, onp.ndarray, onp.generic, int, float)
+        if not all(isinstance(x, known) for x in inputs):
+            return NotImplemented
+        return ufunc.__name__, method, [type(x).__name__ for x in inputs]
+
+    def __mul__(self, other):
+        return onp.multiply(self, other)
+
+    def __rmul__(self, other):
+        return onp.multiply(other, self)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_classes_that_know_numpys_arrays_only_get_those(backend):
+    with npx.backend(backend):
+        a, lazy = np.arange(3.0), Lazy()
+        for found in (a * lazy, np.multiply(a, lazy), onp.multiply(a, lazy)):
+            assert found == ("multiply", "__call__", ["ndarray", "Lazy"])
+        for found in (lazy * a, np.multiply(lazy, a), onp.multiply(lazy, a)):
+            assert found == ("multiply", "__call__", ["Lazy", "ndarray"])
+        a.attach_grad()
+        with autograd.record(), pytest.raises(TypeError, match="recorded meets a Lazy"):
+            np.multiply(a * 2, lazy)
+
+
+def test_a_derived_class_is_asked_before_it_is_written():
+    asked = []
+
+    class Derived(np.ndarray):
+        def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+            asked.append((ufunc.__name__, method, len(kwargs["out"])))
+            return "own"
+
+    a = np.arange(3.0).view(Derived)
+    a += 1
+    assert a == "own" and asked == [("add", "__call__", 1)]
+
+
+class Tensor:
+    """An array whose results are made of NumPy's arrays, by the older form of the method."""
+
+    __array_priority__ = 1000
+
+    def __init__(self, values):
+        self.values = values
+
+    def __array__(self, dtype=None, copy=None):
+        return onp.array(self.values, dtype)
+
+    def __array_wrap__(self, array):
+        assert type(array) is onp.ndarray
+        return Tensor(array)
+
+    def __dlpack__(self, **how):
+        raise NotImplementedError
+
+    def __index__(self):
+        raise TypeError("only integer tensors of a single element can be converted to an index")
+
+
+@pytest.mark.filterwarnings("ignore:__array_wrap__ must accept")
+def test_results_beside_tensors_are_tensors():
+    a, t = np.arange(3.0), Tensor(onp.array([1, 0, 2]))
+    for found, expected in (
+        (np.add(a, t), [1, 1, 4]),
+        (a * t, [0, 0, 4]),
+        (np.sqrt(t), [1, 0, 2**0.5]),
+    ):
+        assert type(found) is Tensor
+        onp.testing.assert_allclose(found.values, expected, rtol=1e-6)
+    assert a[t].tolist() == [1, 0, 2] and a[Tensor(onp.array([True, False, True]))].tolist() == [
+        0,
+        2,
+    ]
+    a.attach_grad()
+    with autograd.record(), pytest.raises(TypeError, match="a recorded array meets a Tensor"):
+        np.add(a * 2, t)
+
+
+class SymbolicMatrix:
+    """A matrix of no numbers, whose operators come before those of arrays."""
+
+    __array_priority__ = 11
+
+    def __array__(self, dtype=None, copy=None):
+        return onp.array([[None]])
+
+    def __rmul__(self, other):
+        return "product", type(other).__name__
+
+    __rmatmul__ = __rmul__
+
+
+def test_matrices_of_symbols_have_their_own_products():
+    a = np.eye(2)
+    assert a * SymbolicMatrix() == a @ SymbolicMatrix() == ("product", "ndarray")
+    assert (a.sum() * SymbolicMatrix())[0] == "product"
+    assert "numpy" in [kind.__module__ for kind in type(a).__mro__]  # SymPy's test of arrays

@@ -461,3 +461,30 @@ def test_pickles_out_of_band(order):
         assert a[0, 0] == 0
         inside = pickle.loads(pickle.dumps(a, protocol=5))
         assert inside.tolist() == a.tolist() and inside.flags.writeable
+
+
+@pytest.mark.parametrize(
+    "borrow", [onp.asarray, memoryview, onp.from_dlpack], ids=lambda f: f.__name__
+)
+@pytest.mark.parametrize("of", ["whole", "view"])
+def test_an_alias_outlives_that_its_array_becomes_a_variable(borrow, of):
+    with npx.backend("numpy"):
+        x = np.array([1.0, 2.0, 3.0])
+        part = x if of == "whole" else x[1:]
+        alias = borrow(part)
+        x.attach_grad()
+        alias[0] = 9
+        assert part[0] == 9 and x[0 if of == "whole" else 1] == 9
+        with autograd.record():
+            y = (x * x).sum()
+        y.backward()
+        assert x.grad.tolist() == [2 * v for v in x.tolist()]
+        autograd.mark_variables([x], [np.zeros(3)])
+        alias[-1] = 5
+        assert x[2] == 5
+        x.drop_grad()
+        alias[-1] = 6
+        assert x[2] == 6 and x.grad is None
+        x.attach_grad()
+        with autograd.record(), pytest.raises(BufferError, match="memory is exported"):
+            x[0] = 1

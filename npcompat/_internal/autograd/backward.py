@@ -23,7 +23,7 @@ from npcompat._internal.dispatch import masked_array
 from npcompat._internal.dispatch.array_like import as_value
 from npcompat._internal.dispatch.execution import run
 from npcompat._internal.dispatch.handles import read, wrap
-from npcompat._internal.dispatch.placement import host_payload, new_value, transfer_to_xla
+from npcompat._internal.dispatch.placement import host_payload, new_value, set_node, transfer_to_xla
 from npcompat._internal.dispatch.writes import write
 from npcompat._internal.indexing.assigned_value import fitted
 from npcompat._internal.support.errors import AutogradError
@@ -40,7 +40,7 @@ def renew(leaf: Leaf) -> None:
     ):
         return
     if handle._value.node is not leaf:
-        handle._value = new_value(handle._value.payload, leaf)
+        set_node(handle, leaf)
 
 
 def pull(node: Node, cotangents: Sequence[Value | None], create_graph: bool) -> Sequence[Value]:

@@ -20,7 +20,7 @@ from npcompat._internal.dispatch.calls import call
 from npcompat._internal.dispatch.execution import run
 from npcompat._internal.dispatch.handles import read
 from npcompat._internal.dispatch.numpy_errors import explained
-from npcompat._internal.dispatch.placement import new_value
+from npcompat._internal.dispatch.placement import set_node
 
 
 def record(
@@ -119,7 +119,7 @@ def attach_leaf(handle: Handle, grad: Handle | None, request: str) -> None:
         clear(grad)
     changes.note()
     if handle._view is None:
-        handle._value = new_value(value.payload, rare.leaf)
+        set_node(handle, rare.leaf)
     else:
         handle._view.cached = None
     bump_version(handle)

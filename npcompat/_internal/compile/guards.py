@@ -249,6 +249,8 @@ class Watch:
         owned: dict[tuple[int, Any], Guard] = {}
         reached: set[int] = set()
         waiting: deque[Any] = deque([self._function, *self._static, os.environ])
+        for block, _ in self._owned.values():  # npcompat calls their functions: no name leads there
+            waiting.extend(_functions_in(block))
         for variables, used in self._globals.values():
             for name, value in used.items():
                 always[id(variables), name] = (ITEM, variables, name, value)
@@ -260,6 +262,7 @@ class Watch:
             reached.add(id(value))
             self._check_iterator(value)
             waiting.extend(self._of_function(value, always))
+            waiting.extend(self._methods_of(value))
             _, edges = self._edges.get(id(value), (None, {}))
             target = owned if changes.is_tracked(value) else always
             for key, guard in edges.items():
@@ -334,6 +337,20 @@ class Watch:
             if type(value) is dict:
                 owned[id(value), None] = (MAPPING, value, None, dict(state))
 
+    def _methods_of(self, value: Any) -> list[types.FunctionType]:
+        """Return the visited methods of an object's class, which special syntax may have called."""
+        found = []
+        for kind in type(value).__mro__:
+            if kind.__module__.partition(".")[0] not in ("builtins", "npcompat", "numpy"):
+                for member in vars(kind).values():
+                    function = getattr(member, "fget", getattr(member, "__func__", member))
+                    if (
+                        isinstance(function, types.FunctionType)
+                        and function.__code__ in self._codes
+                    ):
+                        found.append(function)
+        return found
+
     def _of_function(self, value: Any, always: dict[tuple[int, Any], Guard]) -> list[Any]:
         """Return the objects that a function refers to: its closure, defaults and bound instance.
 
@@ -369,6 +386,18 @@ class Watch:
                 always[id(cell), None] = (ATTRIBUTE, cell, "cell_contents", before)
                 self._cell_names.setdefault(id(cell), set()).add(name)
         return found
+
+
+def _functions_in(block: Any) -> list[Any]:
+    """Return a block, and the functions that it holds, as `HybridLambda` and hooks do."""
+    if type(block) is dict:
+        return [block]
+    held = [*vars(block).values()]
+    held += [v for registry in held if isinstance(registry, dict) for v in registry.values()]
+    return [
+        block,
+        *[v for v in held if isinstance(v, types.FunctionType | types.MethodType | partial)],
+    ]
 
 
 def _names_of(code: types.CodeType) -> set[str]:

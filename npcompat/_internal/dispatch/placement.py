@@ -12,7 +12,7 @@ from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.backend.plugin.backend import Plugin
 from npcompat._internal.core import dtypes, modes, trace_notes
 from npcompat._internal.core.engine_array import EngineArray
-from npcompat._internal.core.handle import Value
+from npcompat._internal.core.handle import BorrowedValue, Handle, Value
 from npcompat._internal.core.op import Attrs, Op, short_name
 from npcompat._internal.dispatch import backends, late_bound
 from npcompat._internal.dispatch.backends import ON_DEVICES, XLA_ARRAY, engine_of
@@ -253,6 +253,15 @@ def new_value(payload: Any, node: Any = None, index: int = 0) -> Value:
     value = Value(payload, node, index)
     trace = modes.current().trace
     return value if trace is None else trace.adopt(value)
+
+
+def set_node(handle: Handle, node: Any) -> None:
+    """Let the value of a root handle come from a node; memory that is borrowed stays its memory."""
+    value = handle._value
+    if type(value) is BorrowedValue:
+        value.node, value.index = node, 0
+    else:
+        handle._value = new_value(value.payload, node)
 
 
 def host_payload(value: Value) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as onp
 
+from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import Op
 from npcompat._internal.dispatch import handles, late_bound
@@ -124,6 +125,13 @@ def wrapped(
     if getattr(method, "__func__", None) is late_bound.ndarray.__array_wrap__:
         return made if made is class_source else instance(made, type(class_source), class_source)
     context = None if function is None else (function, tuple(operands), position)
+    if not isinstance(class_source, Handle):
+        if modes.current().recording and handles.read(made).node is not None:
+            raise TypeError(
+                f"a recorded array meets a {type(class_source).__name__}, whose results have no "
+                "derivative here: make an array of it by np.asarray, or give x.detach()"
+            )
+        made = onp.asarray(made)
     try:
         return method(made, context, scalars and made.ndim == 0)
     except TypeError as error:

@@ -80,8 +80,19 @@ def is_int(item: Any) -> bool:
             and handles.is_known(item)
         )
     return isinstance(item, int | onp.integer) or (
-        not isinstance(item, onp.ndarray | list | tuple | slice) and hasattr(item, "__index__")
+        not isinstance(item, onp.ndarray | list | tuple | slice)
+        and hasattr(item, "__index__")
+        and (not hasattr(item, "__array__") or _is_index(item))
     )
+
+
+def _is_index(item: Any) -> bool:
+    """Return True for an array of another library that is an integer, as tensors of one element."""
+    try:
+        python.index(item)
+    except TypeError:
+        return False
+    return True
 
 
 def is_mask(item: Any) -> bool:

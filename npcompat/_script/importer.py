@@ -9,6 +9,7 @@ from typing import Any
 from npcompat import npx
 from npcompat._script import border
 from npcompat._script.source import ACROSS, ITEM, JIT, KEY, converted
+from npcompat.numpy import _creation
 from npcompat.numpy.random import mtrand
 
 COMPILED: set[str] = set()
@@ -57,16 +58,17 @@ def bind(namespace: dict[str, Any]) -> None:
 def install() -> None:
     """Convert the modules of a program from now on, when they are imported.
 
-    What it seeds are its own draws, and those of the libraries that it calls.
+    What it seeds are its own draws, and those of the libraries that it calls; `np.asarray(S.data)`
+    shares the memory of what belongs to a library.
     """
     sys.meta_path.insert(0, _Finder)
-    mtrand.seeds_numpys[0] = True
+    mtrand.seeds_numpys[0] = _creation.aliases_numpys[0] = True
 
 
 def uninstall() -> None:
     """Import modules as they are again."""
     sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not _Finder]
-    mtrand.seeds_numpys[0] = False
+    mtrand.seeds_numpys[0] = _creation.aliases_numpys[0] = False
 
 
 __all__ = ["COMPILED", "bind", "install", "uninstall"]

@@ -133,6 +133,9 @@ class _Converter(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         return node if node.name in self._by_numba else self.generic_visit(node)
 
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        return node if any(map(self._is_numbas, node.decorator_list)) else self.generic_visit(node)
+
     # --- names of ints
 
     def generic_visit(self, node: ast.AST) -> ast.AST:

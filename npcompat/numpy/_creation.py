@@ -151,9 +151,22 @@ _FREQUENT = frozenset((onp.ndarray, list, tuple))
 """Most frequent types of `object`, which take a fast path."""
 
 
+aliases_numpys = [False]
+"""Whether `asarray` shares the memory of NumPy's arrays, as a program written for NumPy expects."""
+
+
+def _alias_of(a: Any, dtype: Any, order: Order) -> Any:
+    """Return an array over the memory of a NumPy array; None if a cast or a copy is needed."""
+    plain = a.view(onp.ndarray)
+    return over_memory(plain) if onp.asarray(plain, dtype, order=order) is plain else None
+
+
 def _converted(
     a: Any, dtype: Any, copy: bool | None, device: Any, order: Order, subok: bool = False
 ) -> Any:
+    aliases = aliases_numpys[0] and not copy and device is None
+    if aliases and isinstance(a, onp.ndarray) and (found := _alias_of(a, dtype, order)) is not None:
+        return found
     if device is None and copy is not False and order != "F" and (kind := type(a)) in _FREQUENT:
         mode = modes.current()
         if mode.is_default and on_host(mode):
@@ -171,6 +184,9 @@ def _converted(
         given = _given_by(a, dtype, copy)
         if isinstance(given, Handle):
             a, copy = given, None  # its `__array__` received `copy`
+        elif aliases and isinstance(given, onp.ndarray):
+            if (found := _alias_of(given, dtype, order)) is not None:
+                return found
     if isinstance(a, Handle):
         return _of_ours(a, dtype, copy, device, order, subok)
     return _of_others(a, dtype, copy, device, order)

@@ -264,6 +264,14 @@ def _(of):
     return a
 
 
+@case("PyTorch", "torch", "`DataLoader(dataset)`, whose samples are arrays", lambda t: t.numpy())
+def _(of):
+    from torch.utils.data import DataLoader
+
+    (found,) = DataLoader([of(row) for row in X], batch_size=6)
+    return found
+
+
 @case("PyTorch", "torch", "`torch.from_numpy(a)`")
 def _(of):
     import torch

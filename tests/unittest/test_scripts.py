@@ -115,6 +115,48 @@ def test_modules_and_code(project):
     assert code == 0 and printed == "cpu(0)\n"
 
 
+OF_A_LIBRARY = """
+    import numpy as np
+    import scipy.sparse
+
+    def fresh():
+        return scipy.sparse.csr_matrix(np.array([[1.0, 0.0], [2.0, 3.0]]))
+
+    for view in (
+        np.asarray, np.asanyarray, np.ravel, np.ascontiguousarray, np.require, np.transpose, np.squeeze,
+        np.atleast_1d, np.flip, lambda x: np.reshape(x, (3, 1))[:, 0], lambda x: np.array(x, copy=None),
+        lambda x: np.split(x, 3)[1], lambda x: np.expand_dims(x, 0)[0], lambda x: np.moveaxis(x, 0, 0),
+    ):
+        matrix = fresh()
+        view(matrix.data)[0] = 7
+        print(matrix.data)
+        np.array(matrix.data)[0] = 8
+        np.asarray(matrix.data, dtype="float32")[0] = 9
+        print(matrix.data)
+    np.save("kept.npy", np.zeros(3))
+    kept = np.load("kept.npy", mmap_mode="r+")
+    np.asarray(kept)[1] = 4
+    del kept
+    print(np.load("kept.npy"))
+    locked = fresh()
+    locked.data.flags.writeable = False
+    try:
+        np.asarray(locked.data)[0] = 1
+    except ValueError as error:
+        print(error)
+"""
+
+
+def test_writes_into_what_belongs_to_a_library_are_seen(tmp_path):
+    (tmp_path / "main.py").write_text(textwrap.dedent(OF_A_LIBRARY))
+    expected = run("main.py", cwd=tmp_path)
+    assert expected[0] == 0, expected[2]
+    assert run("-m", "npcompat", "main.py", cwd=tmp_path) == expected
+    held = onp.zeros(3)
+    np.asarray(held)[0] = 1  # without the runner it copies
+    assert not held.any()
+
+
 WITH_NUMBA = """
     import numpy as np
     import numba as nb
@@ -147,8 +189,16 @@ WITH_NUMBA = """
         for i in range(len(x)):
             x[i] = v * i
 
+    @nb.experimental.jitclass([("x", nb.float64[:])])
+    class Summed:
+        def __init__(self, x):
+            self.x = x
+
+        def total(self):
+            return np.sum(self.x) + len(self.x)
+
     a = np.arange(5.0)
-    print(norm(a), build(3), fast(a, a))
+    print(norm(a), build(3), fast(a, a), Summed(a).total())
     fill(a, a.max())
     print(a, a.sum())
 """

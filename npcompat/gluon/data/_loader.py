@@ -388,7 +388,8 @@ class DataLoader:
             self._end_workers()
             raise TimeoutError(
                 f"DataLoader: no batch came within {self._timeout} seconds; is a worker stuck? "
-                "timeout= sets how long to wait"
+                "A script that uses num_workers needs `if __name__ == '__main__':` around what it "
+                "does, as each worker imports it; timeout= sets how long to wait"
             ) from None
         except BrokenProcessPool as error:
             raise self._worker_died() from error

@@ -119,13 +119,15 @@ def assert_almost_equal(
     atol: float | None = None,
     equal_nan: bool = True,
     names: tuple[str, str] = ("a", "b"),
+    *,
+    use_broadcast: bool = False,
 ) -> None:
     """Assert that two arrays have the same shape and close elements.
 
     Parameters
     ----------
     a, b : array_like
-        Arrays to compare; `b` is the expected one.
+        Arrays to compare; `b` is the expected one, or a number that all elements have.
     rtol, atol : float, optional
         Tolerance: elements may differ by ``atol + rtol * abs(b)``. The default is that of the less
         precise dtype.
@@ -133,6 +135,8 @@ def assert_almost_equal(
         Whether nan equals nan.
     names : tuple of str
         Names of the arrays in the message.
+    use_broadcast : bool
+        Whether arrays of different shapes are broadcast. In MXNet that is the default.
 
     Raises
     ------
@@ -149,6 +153,8 @@ def assert_almost_equal(
     worst at [1]: found = 2.0, expected = 2.5, off by 0.5
     """
     x, y = _on_host(a), _on_host(b)
+    if x.shape != y.shape and (use_broadcast or not y.shape):
+        x, y = onp.broadcast_arrays(x, y)
     if x.shape != y.shape:
         raise AssertionError(f"{names[0]} has shape {x.shape}, {names[1]} has shape {y.shape}")
     usual = tolerances(x.dtype, y.dtype)

@@ -203,6 +203,8 @@ class Block(Structured, Hooked):
         pattern = re.compile(select or "")
         found = ParameterDict()
         found.update({name: p for name, p in self._named_params("").items() if pattern.match(name)})
+        blocks = self._named_blocks()
+        found._fused = {f"{n}rnn_param": b for n, b in blocks.items() if hasattr(b, "rnn_param")}
         return found
 
     def _named_params(self, prefix: str) -> dict[str, Parameter]:
@@ -328,13 +330,13 @@ class Block(Structured, Hooked):
         """
         return self.collect_params().shard(mesh, rules, fsdp, least)
 
-    def share_parameters(self: _Self, shared: Mapping[str, Parameter]) -> _Self:
+    def share_parameters(self: _Self, shared: Mapping[str, Parameter] | None) -> _Self:
         """Share parameters with another block: they replace those of the same name.
 
         Parameters
         ----------
-        shared : dict of str to Parameter
-            The result of the other block's `collect_params`.
+        shared : dict of str to Parameter, or None
+            The result of the other block's `collect_params`; None shares nothing.
 
         Examples
         --------
@@ -344,7 +346,7 @@ class Block(Structured, Hooked):
         True
         """
         blocks = self._named_blocks()
-        for name, parameter in shared.items():
+        for name, parameter in (shared or {}).items():
             path, dot, last = name.rpartition(".")
             block = blocks.get(path + dot)
             if block is not None and last in block._reg_params:

@@ -73,7 +73,7 @@ class Exported:
         remove_amp_cast: bool = True,
         *,
         dynamic_batch: bool = False,
-    ) -> tuple[str, str, str]:
+    ) -> tuple[str, str]:
         """Write the graph, the parameters and a StableHLO program to files.
 
         The block must have been called once since `hybridize`.
@@ -92,10 +92,10 @@ class Exported:
         Returns
         -------
         tuple of str
-            `path-symbol.json`, which `SymbolBlock.imports` reads; `path-0000.params`, the
-            parameters (safetensors); and `path-0000.stablehlo`, which `jax.export.deserialize`
-            reads: `f.call(params, *inputs)`, with a dict of the parameters, gives a list of the
-            outputs.
+            `path-symbol.json`, which `SymbolBlock.imports` reads, and `path-0000.params`, the
+            parameters (safetensors). Beside them lies `path-0000.stablehlo`, which
+            `jax.export.deserialize` reads: `f.call(params, *inputs)`, with a dict of the
+            parameters, gives a list of the outputs.
 
         Raises
         ------
@@ -109,7 +109,7 @@ class Exported:
         >>> net.initialize()
         >>> net.hybridize()
         >>> y = net(np.ones((4, 3)))
-        >>> graph, params, program = net.export(os.path.join(tempfile.mkdtemp(), "net"))
+        >>> graph, params = net.export(os.path.join(tempfile.mkdtemp(), "net"))
         >>> again = gluon.SymbolBlock.imports(graph, ["data"], params)
         >>> bool((again(np.ones((4, 3))) == y).all())
         True
@@ -146,7 +146,7 @@ class Exported:
         graph.save(files[0])
         safetensors_file.save(files[1], arrays)
         atomic_file.write(files[2], program)
-        return files
+        return files[:2]
 
 
 def _number(name: str) -> int:

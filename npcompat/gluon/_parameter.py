@@ -454,6 +454,13 @@ class Parameter:
             self._check_device(one_of(device, ctx, "grad"))
         return self._data.grad
 
+    @property
+    def _grad(self) -> list[ndarray] | None:
+        """List of the gradient, None without one: programs of MXNet's read it."""
+        if self._data is None or self._grad_req == "null":
+            return None
+        return [self._data.grad]
+
     def list_grad(self) -> list[ndarray]:
         """Return a list of the gradient, which is one also where it lies on several devices."""
         return [self.grad()]

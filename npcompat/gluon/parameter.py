@@ -65,6 +65,13 @@ class ParameterDict(dict[str, Parameter]):
         self._prefix, self._shared = prefix, shared
         self._made: set[str] = set()
         self._renamed: dict[str, str] = {}
+        self._fused: dict[str, Any] = {}
+
+    def __missing__(self, name: str) -> Any:
+        """Return all parameters of a recurrent layer as one: `params["lstm.rnn_param"]`."""
+        if name in self._fused:
+            return self._fused[name].rnn_param
+        raise KeyError(name)
 
     @property
     def prefix(self) -> str:

@@ -3,6 +3,7 @@
 import operator as python
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from types import GeneratorType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as onp
@@ -151,6 +152,8 @@ def concatenate(
     >>> np.concatenate([[1, 2], [3]])
     array([1, 2, 3])
     """
+    if isinstance(arrays, GeneratorType):  # as MXNet's; NumPy's refuses it
+        arrays = list(arrays)
     return _join(_concatenate, _listed(arrays, "concatenate"), axis, out, dtype, casting, 0)
 
 

@@ -146,11 +146,20 @@ class Protocols(Handle):
         return int(kind), int(number)
 
 
-class NumPyDispatch(Handle):
+class LikeNumPys(Handle):
+    """Base of arrays for libraries that ask whether a class or base of `numpy` is among theirs.
+
+    SymPy does, and takes what has none for a number.
+    """
+
+    __slots__ = ()
+    __module__ = "numpy"
+
+
+class NumPyDispatch(LikeNumPys):
     """Mixin of `ndarray` for NumPy's functions: `numpy.add(ours, theirs)`, `numpy.sum(ours)`."""
 
     __slots__ = ()
-    __module__ = "numpy"  # SymPy looks for it among the bases: what has it is no number
 
     def __array_ufunc__(self, ufunc: onp.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Run our ufunc of the same name; a ufunc that we lack runs on the host.

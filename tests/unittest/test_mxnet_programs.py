@@ -4,6 +4,7 @@ import ast
 import builtins
 import copy
 import importlib
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 import npcompat as mx
 from npcompat import autograd, gluon, np, npx
 from npcompat._mxnet_paths import MODULES
+from npcompat.test_utils import assert_almost_equal
 
 PACKAGE = Path(mx.__file__).parent
 
@@ -190,10 +192,73 @@ def test_grad_req_null_leaves_no_gradient():
     assert parameter.data().grad is None
 
 
-def test_concatenate_of_a_generator_is_numpys_error():
-    for module in (onp, np):
-        with pytest.raises(TypeError, match="sequence"):
-            module.concatenate(module.ones(2) for _ in range(2))
+def test_concatenate_takes_a_generator():
+    assert np.concatenate(np.ones(1) * i for i in range(3)).tolist() == [0, 1, 2]
+    with pytest.raises(TypeError, match="sequence"):
+        np.stack(np.ones(2) for _ in range(2))
+
+
+def test_all_parameters_of_a_recurrent_layer_are_one_of_collect_params():
+    net = gluon.nn.HybridSequential()
+    net.add(gluon.rnn.LSTM(3, input_size=2), gluon.nn.Dense(1))
+    net.initialize()
+    params = net.collect_params()
+    params["0.rnn_param"].set_data(np.arange(84.0))
+    assert params["0.l0_i2h_weight"].data()[0].tolist() == [0, 1]
+    assert "0.rnn_param" not in params and len(params) == 6
+    with pytest.raises(KeyError, match="rnn_param"):
+        params["rnn_param"]
+    assert gluon.rnn.GRU(2).collect_params()["rnn_param"].shape == (-1,)
+
+
+def test_what_programs_read_of_parameters_and_share():
+    layer = gluon.nn.Dense(2, in_units=2)
+    assert layer.weight._data is None and layer.weight._grad is None
+    layer.initialize()
+    assert layer.weight._grad[0].shape == (2, 2)
+    layer.weight.grad_req = "null"
+    assert layer.weight._grad is None
+    assert layer.share_parameters(None) is layer
+    empty = gluon.nn.Dense(0)
+    empty.initialize()
+    with pytest.raises(gluon.DeferredInitializationError, match="its shape"):
+        empty(np.ones((1, 2)))
+
+
+def test_sequences_of_hybrid_blocks_warn_when_they_are_hybridized():
+    net = gluon.nn.Sequential()
+    net.add(gluon.nn.Dense(2))
+    with pytest.warns(UserWarning, match="all blocks of this Sequential are hybrid"):
+        net.hybridize()
+    net.hybridize(active=False)
+    net.add(gluon.nn.Sequential())
+    net.hybridize()
+
+
+def test_metrics_are_made_of_the_json_of_their_configuration():
+    for metric in (
+        gluon.metric.create("acc", axis=0),
+        gluon.metric.create("f1", average="micro"),
+        gluon.metric.create(["mse", "rmse"]),
+    ):
+        again = gluon.metric.create(json.dumps(metric.get_config()))
+        assert type(again) is type(metric) and again.get_config() == metric.get_config()
+
+
+@pytest.mark.parametrize("layout", ["TNC", "NTC"])
+def test_a_cell_unrolls_over_all_steps(layout):
+    cell = gluon.rnn.LSTMCell(3)
+    cell.initialize()
+    x = np.random.normal(size=(4, 2, 5))
+    begin = cell.begin_state(x.shape[layout.find("N")])
+    expected, states = cell.unroll(x.shape[layout.find("T")], x, begin, layout, True)
+    outputs, last = gluon.rnn.rnn_cell.dynamic_unroll(cell, x, begin, layout=layout)
+    assert_almost_equal(outputs, expected)
+    for found, wanted in zip(last, states, strict=True):
+        assert_almost_equal(found, wanted)
+    with autograd.record():
+        dropped, _ = gluon.rnn.dynamic_unroll(cell, x, begin, drop_outputs=0.9, layout=layout)
+    assert (dropped == 0).sum() > 5
 
 
 @pytest.mark.parametrize("name", ["resnet18_v1", "mobilenet0.25"])

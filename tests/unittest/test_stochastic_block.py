@@ -163,7 +163,7 @@ def test_an_exported_block_computes_its_output_and_leaves_losses_out(tmp_path):
     net.hybridize()
     x = np.array([[1.0, -2.0, 3.0], [0.5, 1.0, -1.0]])
     expected = net(x)
-    graph, parameters, _ = net.export(str(tmp_path / "net"))
+    graph, parameters = net.export(str(tmp_path / "net"))
     again = gluon.SymbolBlock.imports(graph, ["data"], parameters)
     onp.testing.assert_allclose(again(x).asnumpy(), expected.asnumpy(), rtol=1e-6)
     assert len(net.losses) == 1

@@ -51,7 +51,12 @@ def test_messages_name_the_worst_element():
         str(error.value)
         == "mine and theirs differ in 2 of 4 elements (rtol=0.001, atol=0)\nworst at [1, 1]: mine = 4.0, theirs = 14.0, off by 10"
     )
+    test_utils.assert_almost_equal(np.full((2, 3), 2.0), 2)
+    test_utils.assert_almost_equal(np.ones((1, 2)), np.ones(2), use_broadcast=True)
+    with pytest.raises(AssertionError, match="b = 3"):
+        test_utils.assert_almost_equal(np.ones((2, 3)), 3)
     for x, y, message in [
+        (np.ones((1, 2)), np.ones(2), r"a has shape \(1, 2\), b has shape \(2,\)"),
         (np.ones(2), np.ones(3), r"a has shape \(2,\), b has shape \(3,\)"),
         ([1, onp.nan], [1, 2], r"worst at \[1\]: a = nan, b = 2"),
         ([onp.inf], [-onp.inf], "a = inf, b = -inf"),

@@ -1,5 +1,6 @@
 """Base class of metrics, composite metrics, and functions as metrics."""
 
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -53,7 +54,8 @@ def create(metric: Any, *args: Any, **kwargs: Any) -> "EvalMetric":
     Parameters
     ----------
     metric : str, callable, EvalMetric or list
-        The metric; a function is called with labels and predictions.
+        The metric, or the JSON of its `get_config`; a function is called with labels and
+        predictions.
     *args, **kwargs
         Arguments of its class.
 
@@ -73,12 +75,24 @@ def create(metric: Any, *args: Any, **kwargs: Any) -> "EvalMetric":
         return CompositeEvalMetric([create(m, *args, **kwargs) for m in metric])
     if callable(metric):
         return CustomMetric(metric, *args, **kwargs)
+    if isinstance(metric, str) and metric.startswith("{"):
+        return _of_config(json.loads(metric), args, kwargs)
     if not isinstance(metric, str) or metric.lower() not in _REGISTRY:
         raise ValueError(
             f"metric {metric!r}: expected an EvalMetric, a function, or one of "
             f"{', '.join(sorted(_REGISTRY))}"
         )
     return _REGISTRY[metric.lower()](*args, **kwargs)
+
+
+def _of_config(
+    config: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> "EvalMetric":
+    """Create a metric from what its `get_config` returned."""
+    options = {name: value for name, value in config.items() if name != "metric"}
+    if "metrics" in options:
+        options["metrics"] = [_of_config(part, (), {}) for part in options["metrics"]]
+    return create(str(config.get("metric")), *args, **{**options, **kwargs})
 
 
 def _host(array: Any) -> Array:

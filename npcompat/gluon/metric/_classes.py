@@ -267,6 +267,7 @@ class F1(Fbeta):
         average: str | None = "micro",
     ) -> None:
         super().__init__(name, output_names, label_names, class_type, 1, threshold, average)
+        self._kwargs.pop("beta", None)
 
 
 @alias("ce")

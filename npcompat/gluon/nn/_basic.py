@@ -55,7 +55,8 @@ class Dense(HybridBlock):
         in_units: int = 0,
     ) -> None:
         super().__init__()
-        units, in_units = count("Dense", "units", units), count("Dense", "in_units", in_units, 0)
+        units = count("Dense", "units", units, 0)
+        in_units = count("Dense", "in_units", in_units, 0)
         self._units, self._flatten = units, bool(flatten)
         self.weight = Parameter(
             "weight",

@@ -1,5 +1,6 @@
 """Containers: blocks called in sequence or in parallel, and functions as blocks."""
 
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -68,6 +69,18 @@ class Sequential(Stack):
     >>> len(net[:1])
     1
     """
+
+    def hybridize(self, active: bool = True, **kwargs: Any) -> None:
+        """Compile the blocks one by one; as a `HybridSequential` they would be one program."""
+        blocks = self._children.values()
+        if active and blocks and all([isinstance(block, HybridBlock) for block in blocks]):
+            warnings.warn(
+                f"all blocks of this {type(self).__name__} are hybrid: as a HybridSequential they "
+                "are compiled as one program",
+                UserWarning,
+                stacklevel=2,
+            )
+        super().hybridize(active, **kwargs)
 
 
 class HybridSequential(Stack, HybridBlock):

@@ -26,6 +26,7 @@ from npcompat.gluon.rnn._modified import (
     ResidualCell,
     VariationalDropoutCell,
     ZoneoutCell,
+    dynamic_unroll,
 )
 
 __all__ = [
@@ -55,6 +56,7 @@ __all__ = [
     "SequentialRNNCell",
     "VariationalDropoutCell",
     "ZoneoutCell",
+    "dynamic_unroll",
 ]
 
 __getattr__ = old_paths.names_of(__name__)

@@ -300,4 +300,57 @@ class VariationalDropoutCell(_CellWithMemory):
         return f"VariationalDropoutCell({rates}, {self.base_cell!r})"
 
 
-__all__ = ["DropoutCell", "ModifierCell", "ResidualCell", "VariationalDropoutCell", "ZoneoutCell"]
+def dynamic_unroll(
+    cell: RecurrentCell,
+    inputs: Any,
+    begin_state: Sequence[Any],
+    drop_inputs: float = 0.0,
+    drop_outputs: float = 0.0,
+    layout: str = "TNC",
+    valid_length: Any = None,
+) -> tuple[Any, Any]:
+    """Unroll a recurrent cell over all steps of its inputs, with variational dropout if asked.
+
+    Parameters
+    ----------
+    cell : RecurrentCell
+        The cell.
+    inputs : ndarray
+        The sequences.
+    begin_state : sequence of ndarray
+        States before the first step.
+    drop_inputs, drop_outputs : float
+        Probabilities of variational dropout.
+    layout : {'TNC', 'NTC'}
+        Axes of the inputs: T of steps, N of sequences.
+    valid_length : ndarray, optional
+        Lengths of the sequences.
+
+    Returns
+    -------
+    outputs : ndarray
+        Outputs of all steps, in the layout of the inputs.
+    states : list of ndarray
+        States after the last step.
+
+    Examples
+    --------
+    >>> cell = gluon.rnn.LSTMCell(3)
+    >>> cell.initialize()
+    >>> outputs, states = gluon.rnn.dynamic_unroll(cell, np.ones((4, 2, 5)), cell.begin_state(2))
+    >>> outputs.shape
+    (4, 2, 3)
+    """
+    if drop_inputs or drop_outputs:
+        cell = VariationalDropoutCell(cell, drop_inputs, 0.0, drop_outputs)
+    return cell.unroll(None, inputs, begin_state, layout, True, valid_length)
+
+
+__all__ = [
+    "DropoutCell",
+    "ModifierCell",
+    "ResidualCell",
+    "VariationalDropoutCell",
+    "ZoneoutCell",
+    "dynamic_unroll",
+]

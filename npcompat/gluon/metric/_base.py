@@ -92,6 +92,8 @@ def _of_config(
     options = {name: value for name, value in config.items() if name != "metric"}
     if "metrics" in options:
         options["metrics"] = [_of_config(part, (), {}) for part in options["metrics"]]
+    if config.get("metric") == CompositeEvalMetric.__name__:
+        return CompositeEvalMetric(**options)
     return create(str(config.get("metric")), *args, **{**options, **kwargs})
 
 

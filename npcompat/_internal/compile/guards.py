@@ -341,14 +341,16 @@ class Watch:
         """Return the visited methods of an object's class, which special syntax may have called."""
         found = []
         for kind in type(value).__mro__:
-            if kind.__module__.partition(".")[0] not in ("builtins", "npcompat", "numpy"):
-                for member in vars(kind).values():
-                    function = getattr(member, "fget", getattr(member, "__func__", member))
-                    if (
-                        isinstance(function, types.FunctionType)
-                        and function.__code__ in self._codes
-                    ):
-                        found.append(function)
+            if str(kind.__module__).partition(".")[0] in ("builtins", "npcompat", "numpy"):
+                continue
+            for member in vars(kind).values():
+                function: Any = member
+                if isinstance(member, property):
+                    function = member.fget
+                elif isinstance(member, classmethod | staticmethod):
+                    function = member.__func__
+                if isinstance(function, types.FunctionType) and function.__code__ in self._codes:
+                    found.append(function)
         return found
 
     def _of_function(self, value: Any, always: dict[tuple[int, Any], Guard]) -> list[Any]:

@@ -172,7 +172,8 @@ def _call_overrides(
         found = type(x).__array_ufunc__(x, function, method, *inputs, **options)
         if found is not NotImplemented:
             return found
-    if not any(isinstance(x, Handle) for x in candidates):
+    ours = [isinstance(x, Handle) for x in (*inputs, *options.get("out", ()))]
+    if any(ours) and not any([isinstance(x, Handle) for x in candidates]):
         found = _with_numpys_arrays(function, method, inputs, options)
         if found is not NotImplemented:
             return found

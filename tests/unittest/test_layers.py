@@ -104,6 +104,7 @@ def begun(case, arrays):
     return layer
 
 
+@pytest.mark.filterwarnings("ignore:all blocks of this .* are hybrid")
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_layer(name, tmp_path):
     for case in CASES[name]:

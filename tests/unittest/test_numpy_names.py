@@ -1,6 +1,7 @@
 """docs/numpy_names.md: every name of NumPy has its status, and the page is what the code says."""
 
 import re
+import sys
 from pathlib import Path
 
 import numpy as onp
@@ -45,6 +46,8 @@ def test_the_page_is_what_the_code_says():
         pytest.skip(
             f"the page is of NumPy {written}, installed is {onp.__version__}, whose names may be others"
         )
+    if sys.version_info[:2] != (3, 11):
+        pytest.skip("the page is written with Python 3.11, whose objects have other attributes")
     assert _numpy_names.page(TRIED) == PAGE.read_text(encoding="utf-8"), WRITE
 
 

@@ -194,7 +194,8 @@ class Tensor:
         return onp.array(self.values, dtype)
 
     def __array_wrap__(self, array):
-        assert type(array) is onp.ndarray
+        if type(array) is not onp.ndarray:  # as torch
+            raise TypeError("expected np.ndarray")
         return Tensor(array)
 
     def __dlpack__(self, **how):

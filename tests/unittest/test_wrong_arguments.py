@@ -63,7 +63,7 @@ WRONG_TYPES = {
     ),
 }
 WRONG_VALUES = {
-    "Dense: units must be at least 1, got 0": lambda: nn.Dense(0),
+    "Dense: units must be at least 0, got -1": lambda: nn.Dense(-1),
     "Embedding: input_dim must be at least 1, got -1": lambda: nn.Embedding(-1, 2),
     "Trainer: batch_size is what gradients are divided by, so it must be positive; got 0": lambda: gluon.Trainer(parameters(), "sgd").step(0),
     "axis 3 is out of bounds for array of dimension 2": lambda: called(nn.BatchNorm(axis=3), X),

@@ -131,7 +131,6 @@ def wrapped(
                 f"a recorded array meets a {type(class_source).__name__}, whose results have no "
                 "derivative here: make an array of it by np.asarray, or give x.detach()"
             )
-        made = onp.asarray(made)
     try:
         return method(made, context, scalars and made.ndim == 0)
     except TypeError as error:
@@ -155,7 +154,10 @@ def _called_as_before(method: Any, made: Any, context: Any) -> Any:
             return method(made, context)
         except TypeError:
             pass
-    return method(made)
+    try:
+        return method(made)
+    except TypeError:
+        return method(onp.asarray(made))  # torch makes tensors of NumPy's arrays only
 
 
 __all__ = ["inherit", "instance", "is_subclass", "result_class_source", "results", "wrapped"]

@@ -70,12 +70,14 @@ class Sequential(Stack):
     1
     """
 
+    _hybrid = "HybridSequential"
+
     def hybridize(self, active: bool = True, **kwargs: Any) -> None:
         """Compile the blocks one by one; as a `HybridSequential` they would be one program."""
         blocks = self._children.values()
         if active and blocks and all([isinstance(block, HybridBlock) for block in blocks]):
             warnings.warn(
-                f"all blocks of this {type(self).__name__} are hybrid: as a HybridSequential they "
+                f"all blocks of this {type(self).__name__} are hybrid: as a {self._hybrid} they "
                 "are compiled as one program",
                 UserWarning,
                 stacklevel=2,
@@ -112,6 +114,8 @@ class Concatenate(Sequential):
     >>> net(np.zeros((2, 3))).shape
     (2, 6)
     """
+
+    _hybrid = "HybridConcatenate"
 
     def __init__(self, axis: int = -1) -> None:
         super().__init__()

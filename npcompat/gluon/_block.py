@@ -203,8 +203,7 @@ class Block(Structured, Hooked):
         pattern = re.compile(select or "")
         found = ParameterDict()
         found.update({name: p for name, p in self._named_params("").items() if pattern.match(name)})
-        blocks = self._named_blocks()
-        found._fused = {f"{n}rnn_param": b for n, b in blocks.items() if hasattr(b, "rnn_param")}
+        found._owner = self
         return found
 
     def _named_params(self, prefix: str) -> dict[str, Parameter]:

@@ -65,12 +65,15 @@ class ParameterDict(dict[str, Parameter]):
         self._prefix, self._shared = prefix, shared
         self._made: set[str] = set()
         self._renamed: dict[str, str] = {}
-        self._fused: dict[str, Any] = {}
+        self._owner: Any = None  # the block of `collect_params`
 
     def __missing__(self, name: str) -> Any:
         """Return all parameters of a recurrent layer as one: `params["lstm.rnn_param"]`."""
-        if name in self._fused:
-            return self._fused[name].rnn_param
+        path, last = name[: -len("rnn_param")], name[-len("rnn_param") :]
+        if self._owner is not None and last == "rnn_param":
+            block = self._owner._named_blocks().get(path)
+            if hasattr(block, last):
+                return block.rnn_param
         raise KeyError(name)
 
     @property

@@ -22,6 +22,7 @@ from npcompat.numpy import (
     _conversion,
     _creation,
     _diagonals,
+    _differences,
     _einsum,
     _errstate,
     _exponents,
@@ -81,6 +82,7 @@ from npcompat.numpy._complex_parts import *
 from npcompat.numpy._conversion import *
 from npcompat.numpy._creation import *
 from npcompat.numpy._diagonals import *
+from npcompat.numpy._differences import *
 from npcompat.numpy._einsum import *
 from npcompat.numpy._errstate import *
 from npcompat.numpy._exponents import *
@@ -187,6 +189,7 @@ __all__ += _complex_parts.__all__
 __all__ += _conversion.__all__
 __all__ += _creation.__all__
 __all__ += _diagonals.__all__
+__all__ += _differences.__all__
 __all__ += _einsum.__all__
 __all__ += _errstate.__all__
 __all__ += _exponents.__all__

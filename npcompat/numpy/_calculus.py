@@ -10,6 +10,7 @@ from npcompat._internal.core.op import normalized_axes, operator
 from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._arithmetic import absolute, remainder
 from npcompat.numpy._creation import asanyarray, asarray
+from npcompat.numpy._differences import diff
 from npcompat.numpy._host_arrays import by_numpy
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._overrides import defers_to_classes
@@ -17,7 +18,6 @@ from npcompat.numpy._products import product_types
 from npcompat.numpy._reductions import sum
 from npcompat.numpy._running import cumsum
 from npcompat.numpy._selection import where
-from npcompat.numpy._statistics import diff
 from npcompat.numpy._typing import ArrayLike, AxisLike
 
 if TYPE_CHECKING:

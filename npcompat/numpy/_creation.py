@@ -152,7 +152,7 @@ _FREQUENT = frozenset((onp.ndarray, list, tuple))
 
 
 aliases_numpys = [False]
-"""Whether `asarray` shares the memory of NumPy's arrays, as a program written for NumPy expects."""
+"""True if `asarray` shares the memory of NumPy's arrays, as a program written for NumPy expects."""
 
 
 def _alias_of(a: Any, dtype: Any, order: Order) -> Any:

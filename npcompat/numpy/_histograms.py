@@ -15,8 +15,8 @@ from npcompat._internal.dispatch import array_like, handles
 from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._checks import flagged, refuse, shaping
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._differences import diff
 from npcompat.numpy._overrides import defers_to_classes
-from npcompat.numpy._statistics import diff
 from npcompat.numpy._typing import ArrayLike
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ import numpy as onp
 from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._checks import refuse
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._differences import diff
 from npcompat.numpy._histograms import counted, ends_of, not_monotonic, shown_edges, spaced_edges
 from npcompat.numpy._manipulation import atleast_2d, ravel, transpose
 from npcompat.numpy._overrides import asks_classes
 from npcompat.numpy._selection import where
 from npcompat.numpy._sorting import searchsorted
-from npcompat.numpy._statistics import diff
 from npcompat.numpy._typing import ArrayLike
 
 if TYPE_CHECKING:

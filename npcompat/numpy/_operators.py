@@ -27,6 +27,7 @@ from npcompat._internal.dispatch import (
 from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.dispatch.backends import XLA_ARRAY
 from npcompat._internal.dispatch.placement import SCALARS
+from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat._internal.native import fast_path
 from npcompat.numpy import _arithmetic, _bits, _comparison, _floats, _products
 from npcompat.numpy._overrides import is_sparse, means_more, overridden, overrides, to_numpys
@@ -108,10 +109,26 @@ def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
             return NotImplemented
         if op.ufunc is onp.multiply and _repeats(ours, other):
             return NotImplemented
-        if late_bound.is_host_scalar(ours) and not isinstance(other, _OPERANDS):
+        if type(ours) in late_bound.scalars and _is_object(ours, other):
+            if infix not in _COMPARISONS and handles.read(ours).node is not None:
+                raise TypeError(
+                    f"a recorded scalar meets a {type(other).__name__}, whose operators have no "
+                    "derivatives here: give a number, as float(y), or x.item()"
+                )
             number = handles.to_host(ours)[()]  # NumPy's scalars leave it to the object's operator
             return infix(number, other) if ours is x1 else infix(other, number)
     return _apply(op, (x1, x2))
+
+
+_COMPARISONS = (python.lt, python.le, python.eq, python.ne, python.gt, python.ge)
+
+
+def _is_object(x: Any, other: Any) -> bool:
+    """Return True for an object that has operators of its own beside a scalar, as fractions."""
+    if isinstance(other, (*_OPERANDS, str, bytes, type(None), TracedNumber)):
+        return False
+    arrays = any([hasattr(type(other), name) for name in ("__array__", "__dlpack__")])
+    return late_bound.is_host_scalar(x) or (not arrays and handles.is_known(x))
 
 
 def _repeats(x: Any, other: Any) -> bool:

@@ -331,3 +331,18 @@ def test_scalars_warn_as_numpys_beside_numpys(overflow):
     for module in (onp, np):
         with pytest.warns(RuntimeWarning, match="overflow encountered|divide by zero"):
             overflow(module)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_objects_beside_scalars_of_any_backend(backend):
+    with npx.backend(backend):
+        x = np.array([1.0, 2.0])
+        assert (x[0] <= Constraint()) == ">= 1.0" and x.sum() + Constraint() == (3.0, "+")
+        x.attach_grad()
+        with autograd.record():
+            y = x * 2
+            assert (y[0] == Constraint()) == "== 2.0"
+            with pytest.raises(TypeError, match="a recorded scalar meets a Constraint"):
+                y.sum() + Constraint()
+        compiled = npx.jit(lambda n: x.sum() * n - n)
+        assert [compiled(n).item() for n in (2, 1.5)] == [4.0, 3.0]

@@ -7,7 +7,7 @@ the results of all other operators get the operand's class, and their `__array_f
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as onp
@@ -125,39 +125,44 @@ def wrapped(
     if getattr(method, "__func__", None) is late_bound.ndarray.__array_wrap__:
         return made if made is class_source else instance(made, type(class_source), class_source)
     context = None if function is None else (function, tuple(operands), position)
-    if not isinstance(class_source, Handle):
-        if modes.current().recording and handles.read(made).node is not None:
-            raise TypeError(
-                f"a recorded array meets a {type(class_source).__name__}, whose results have no "
-                "derivative here: make an array of it by np.asarray, or give x.detach()"
-            )
-    try:
-        return method(made, context, scalars and made.ndim == 0)
-    except TypeError as error:
-        refusal = error
-    try:
-        found = _called_as_before(method, made, context)
-    except TypeError:
-        raise refusal from None
-    warnings.warn(
-        "__array_wrap__ must accept context and return_scalar arguments (positionally) in the "
-        "future. (Deprecated NumPy 2.0)",
-        DeprecationWarning,
-        stacklevel=2,
-    )
-    return found
-
-
-def _called_as_before(method: Any, made: Any, context: Any) -> Any:
-    if context is not None:
+    refusal: TypeError | None = None
+    for arguments in _forms(made, context, scalars and made.ndim == 0):
         try:
-            return method(made, context)
-        except TypeError:
-            pass
-    try:
-        return method(made)
-    except TypeError:
-        return method(onp.asarray(made))  # torch makes tensors of NumPy's arrays only
+            found = method(*arguments)
+        except TypeError as error:
+            refusal = refusal or error
+            continue
+        if refusal is not None:
+            warnings.warn(
+                "__array_wrap__ must accept context and return_scalar arguments (positionally) in "
+                "the future. (Deprecated NumPy 2.0)",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+        return found
+    if not isinstance(class_source, Handle) and _is_recorded(made):
+        raise TypeError(
+            f"a recorded array meets a {type(class_source).__name__}, which takes NumPy's arrays "
+            "only, without derivatives: make an array of it by np.asarray, or give x.detach()"
+        ) from refusal
+    assert refusal is not None
+    raise refusal
+
+
+def _forms(made: Any, context: Any, return_scalar: bool) -> Iterator[tuple[Any, ...]]:
+    """Yield the arguments of `__array_wrap__`: NumPy's, older ones, and a NumPy array, of which
+    alone torch makes tensors.
+    """
+    yield made, context, return_scalar
+    if context is not None:
+        yield made, context
+    yield (made,)
+    if not _is_recorded(made):
+        yield (onp.asarray(made),)
+
+
+def _is_recorded(made: Any) -> bool:
+    return modes.current().recording and handles.read(made).node is not None
 
 
 __all__ = ["inherit", "instance", "is_subclass", "result_class_source", "results", "wrapped"]

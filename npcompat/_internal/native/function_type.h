@@ -17,7 +17,14 @@ typedef struct {
     CallCache cache;
 } Function;
 
-/* Return 1 if the class of every operand is an ordinary one, 0 if not, -1 with an error set. */
+/* Return 1 if the class of an argument is an ordinary one, 0 if not, -1 with an error set. */
+static int
+is_ordinary(PyObject *ordinary, PyObject *x)
+{
+    return PyUnicode_CheckExact(x) || PyType_Check(x) ? 1 : PySet_Contains(ordinary, (PyObject *)Py_TYPE(x));
+}
+
+/* The same of all arguments. */
 static int
 all_ordinary(PyObject *ordinary, PyObject *args, PyObject *kwargs)
 {
@@ -25,10 +32,10 @@ all_ordinary(PyObject *ordinary, PyObject *args, PyObject *kwargs)
     Py_ssize_t at = 0, count = PyTuple_GET_SIZE(args);
     int known = 1;
     for (Py_ssize_t i = 0; known > 0 && i < count; i++) {
-        known = PySet_Contains(ordinary, (PyObject *)Py_TYPE(PyTuple_GET_ITEM(args, i)));
+        known = is_ordinary(ordinary, PyTuple_GET_ITEM(args, i));
     }
     while (known > 0 && kwargs != NULL && PyDict_Next(kwargs, &at, &name, &value)) {
-        known = PySet_Contains(ordinary, (PyObject *)Py_TYPE(value));
+        known = is_ordinary(ordinary, value);
     }
     return known;
 }

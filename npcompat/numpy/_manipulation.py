@@ -80,8 +80,8 @@ def size(a: ArrayLike, axis: AxisLike = None) -> int:
 # --- reshape --------------------------------------------------------------------------------------
 
 
-@defers_to_classes
 @call_cached
+@defers_to_classes
 def reshape(
     a: ArrayLike, /, shape: ShapeLike, order: Order = "C", *, copy: bool | None = None
 ) -> "ndarray":
@@ -126,8 +126,8 @@ def reshape(
     return made
 
 
-@defers_to_classes
 @call_cached
+@defers_to_classes
 def ravel(a: ArrayLike, order: Order = "C") -> "ndarray":
     """Flatten to one axis: a view if the elements lie in this order in memory, else a copy.
 
@@ -152,8 +152,8 @@ def _view_source(a: Any) -> "ndarray":
     return handles.as_scalar(array) if isinstance(a, onp.number) else array
 
 
-@defers_to_classes
 @call_cached
+@defers_to_classes
 def squeeze(a: ArrayLike, axis: AxisLike = None) -> "ndarray":
     """Remove axes of length 1, all or those given; a view.
 
@@ -183,8 +183,8 @@ def squeeze(a: ArrayLike, axis: AxisLike = None) -> "ndarray":
     )
 
 
-@defers_to_classes
 @call_cached
+@defers_to_classes
 def expand_dims(a: ArrayLike, axis: AxisLike) -> "ndarray":
     """Insert axes of length 1 at positions of the result; a view.
 
@@ -294,8 +294,8 @@ def atleast_3d(*arys: ArrayLike) -> "ndarray | tuple[ndarray, ...]":
 # --- order of axes --------------------------------------------------------------------------------
 
 
-@defers_to_classes
 @call_cached
+@defers_to_classes
 def transpose(a: ArrayLike, axes: AxisLike = None) -> "ndarray":
     """Permute the axes, reversed if none is given; a view.
 
@@ -340,8 +340,8 @@ def matrix_transpose(x: ArrayLike, /) -> "ndarray":
     return swapaxes(x, -1, -2)
 
 
-@defers_to_classes
 @call_cached
+@defers_to_classes
 def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> "ndarray":
     """Exchange two axes; a view.
 
@@ -359,8 +359,8 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> "ndarray":
     return lens.cached_view(a, lens.transpose(tuple(order)))
 
 
-@defers_to_classes
 @call_cached
+@defers_to_classes
 def moveaxis(a: ArrayLike, source: Any, destination: Any) -> "ndarray":
     """Move axes to other positions, the rest keep their order; a view.
 

@@ -349,8 +349,8 @@ def _kron(xp: Any, a: Any, b: Any) -> Any:
     return xp.kron(a, b)
 
 
-@defers_to_classes
 @call_cached
+@defers_to_classes
 def dot(a: ArrayLike, b: ArrayLike, out: Out = None) -> "ndarray":
     """Compute the dot product: a sum over the last axis of `a` and the last but one of `b`.
 
@@ -402,8 +402,8 @@ def vdot(a: ArrayLike, b: ArrayLike, /) -> "ndarray":
     return apply(_vdot, (a, b))
 
 
-@defers_to_classes
 @call_cached
+@defers_to_classes
 def inner(a: ArrayLike, b: ArrayLike, /) -> "ndarray":
     """Compute the inner product: a sum over the last axis of both operands.
 
@@ -415,8 +415,8 @@ def inner(a: ArrayLike, b: ArrayLike, /) -> "ndarray":
     return apply_cached(_inner, (a, b), ())
 
 
-@defers_to_classes
 @call_cached
+@defers_to_classes
 def outer(a: ArrayLike, b: ArrayLike, out: Out = None) -> "ndarray":
     """Compute the outer product of two operands, both raveled.
 

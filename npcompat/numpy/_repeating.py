@@ -46,8 +46,8 @@ def _roll(xp: Any, a: Any, *shifts: Any, axes: Any = None) -> Any:
     return a
 
 
-@defers_to_classes
 @call_cached
+@defers_to_classes
 def roll(a: ArrayLike, shift: Any, axis: Any = None) -> "ndarray":
     """Roll elements along axes: those shifted out at one end enter at the other.
 
@@ -123,8 +123,8 @@ def _repeat(xp: Any, a: Any, *, repeats: int, axis: Any = None) -> Any:
     return xp.repeat(a, repeats, axis)
 
 
-@defers_to_classes
 @call_cached
+@defers_to_classes
 def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> "ndarray":
     """Repeat each element several times in a row.
 

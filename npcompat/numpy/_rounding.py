@@ -42,8 +42,8 @@ def _clip(xp: Any, a: Any, low: Any, high: Any, *, dtype: Any = None) -> Any:
     return xp.clipped(a, low, high)
 
 
-@defers_to_classes
 @call_cached
+@defers_to_classes
 def clip(
     a: ArrayLike,
     a_min: ArrayLike | None = NoValue,
@@ -153,8 +153,8 @@ def _round(xp: Any, a: Any, *, decimals: int = 0) -> Any:
     return xp.round(a, decimals)
 
 
-@defers_to_classes
 @call_cached
+@defers_to_classes
 def round(a: ArrayLike, decimals: int = 0, out: Out = None) -> "ndarray":
     """Round to a number of decimals, halves to even.
 

@@ -38,8 +38,8 @@ def _delayed(xp: Any, running: Any, axis: int, first: int) -> Any:
     return later[(slice(None),) * axis + (slice(-1),)]
 
 
-@defers_to_classes
 @call_cached
+@defers_to_classes
 def cumsum(
     a: ArrayLike,
     axis: int | None = None,
@@ -74,8 +74,8 @@ def cumsum(
     return finish(result, out, "cumsum", "unsafe")
 
 
-@defers_to_classes
 @call_cached
+@defers_to_classes
 def cumprod(
     a: ArrayLike,
     axis: int | None = None,

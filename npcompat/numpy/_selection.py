@@ -60,8 +60,8 @@ def where(
 ) -> "tuple[ndarray, ...]": ...
 
 
-@defers_to_classes
 @call_cached
+@defers_to_classes
 def where(
     condition: ArrayLike,
     x: ArrayLike = NoValue,
@@ -258,8 +258,8 @@ def _take(xp: Any, a: Any, indices: Any, *, axis: Any = None, mode: str = "raise
     return xp.take_at(a, (slice(None),) * axis + (_in_range(xp, indices, a.shape[axis], mode),))
 
 
-@defers_to_classes
 @call_cached
+@defers_to_classes
 def take(
     a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Out = None, mode: str = "raise"
 ) -> "ndarray":

@@ -84,8 +84,8 @@ def _check_sort(kind: Any, stable: Any, descending: Any) -> None:
         onp.sort(_NOTHING, kind=kind, stable=stable)  # raise NumPy's error for an unknown kind
 
 
-@defers_to_classes
 @call_cached
+@defers_to_classes
 def sort(
     a: ArrayLike,
     axis: int | None = -1,
@@ -128,8 +128,8 @@ def sort(
     return apply_cached(_sort, (a,), (along, bool(descending)))
 
 
-@defers_to_classes
 @call_cached
+@defers_to_classes
 def argsort(
     a: ArrayLike,
     axis: int | None = -1,
@@ -330,8 +330,8 @@ def _position(op: Op, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
     return result if out is None else finish_safely(result, out, name_of(op))
 
 
-@defers_to_classes
 @call_cached
+@defers_to_classes
 def argmax(
     a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: Any = NoValue
 ) -> "ndarray":
@@ -356,8 +356,8 @@ def argmax(
     return _position(_argmax, a, axis, out, keepdims)
 
 
-@defers_to_classes
 @call_cached
+@defers_to_classes
 def argmin(
     a: ArrayLike, axis: int | None = None, out: Out = None, *, keepdims: Any = NoValue
 ) -> "ndarray":
@@ -450,8 +450,8 @@ def _count_nonzero(xp: Any, a: Any, *where: Any, axis: Any = None, keepdims: boo
     )
 
 
-@defers_to_classes
 @call_cached
+@defers_to_classes
 def count_nonzero(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> "ndarray":
     """Count the elements that are not zero, over axes.
 

@@ -69,9 +69,8 @@ def ask_first(function: Function, asked: Callable[..., Any]) -> Function:
     asked : function
         Function of the same arguments; it returns NotImplemented if `function` is to run.
     """
-    cached = isinstance(function, CachedFunction)
-    wrapped: Any = function if cached else CachedFunction(function)
-    wrapped._ask_first(asked, ordinary, cached)
+    wrapped: Any = CachedFunction(function)
+    wrapped._ask_first(asked, ordinary)
     return cast("Function", wrapped)
 
 

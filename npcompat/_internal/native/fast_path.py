@@ -113,7 +113,7 @@ class _Function:
     def _add_fast_path(self, op: Any, only_on_host: bool = False) -> None:
         """Do nothing, as there is no fast path to set up."""
 
-    def _ask_first(self, asked: Callable[..., Any], ordinary: set[type], cached: bool) -> None:
+    def _ask_first(self, asked: Callable[..., Any], ordinary: set[type]) -> None:
         """Call `asked` first where the class of an argument is not an ordinary one."""
         self._asked, self._ordinary = asked, ordinary
 

@@ -4,8 +4,9 @@
    `_add_fast_path(op)` promises that a call with nothing but operands only applies this operator;
    such calls don't run the Python function.  Without an operator, calls go through the call cache.
 
-   `_ask_first(asked, ordinary, cached)` sets a function that is called first where an operand's
-   class is not among the ordinary ones; if it returns NotImplemented, the call goes on.
+   `_ask_first(asked, ordinary)` sets a function that is called first where an argument's class is
+   not among the ordinary ones; if it returns NotImplemented, the Python function is called, without
+   the cache.
    Arguments are borrowed from the caller. */
 
 typedef struct {
@@ -13,7 +14,6 @@ typedef struct {
     PyObject *function, *op;
     PyObject *asked, *ordinary; /* NULL, or a function and a set of classes */
     int only_on_host; /* NumPy's own function makes the same checks, on the host only */
-    int uncached; /* the function never opts in to the call cache */
     CallCache cache;
 } Function;
 
@@ -64,16 +64,14 @@ function_call(Function *self, PyObject *args, PyObject *kwargs)
         if (known < 0) {
             return NULL;
         }
-        if (!known && (made = PyObject_Call(self->asked, args, kwargs)) != Py_NotImplemented) {
-            return made;
-        }
         if (!known) {
+            made = PyObject_Call(self->asked, args, kwargs);
+            if (made != Py_NotImplemented) {
+                return made;
+            }
             Py_DECREF(made);
-            made = FALL_BACK;
         }
-        if (self->uncached) {
-            return PyObject_Call(self->function, args, kwargs);
-        }
+        return PyObject_Call(self->function, args, kwargs);
     }
     if (self->op == NULL) {
         return called(self->function, &PyTuple_GET_ITEM(args, 0), count, kwargs, NULL, &self->cache);
@@ -121,13 +119,11 @@ static PyObject *
 function_ask_first(Function *self, PyObject *args)
 {
     PyObject *asked, *ordinary;
-    int cached;
-    if (!PyArg_ParseTuple(args, "OO!p:_ask_first", &asked, &PySet_Type, &ordinary, &cached)) {
+    if (!PyArg_ParseTuple(args, "OO!:_ask_first", &asked, &PySet_Type, &ordinary)) {
         return NULL;
     }
     Py_XSETREF(self->asked, Py_NewRef(asked));
     Py_XSETREF(self->ordinary, Py_NewRef(ordinary));
-    self->uncached = !cached;
     Py_RETURN_NONE;
 }
 

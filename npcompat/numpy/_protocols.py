@@ -91,7 +91,7 @@ class Protocols(Handle):
         # NumPy would read it before `__array__`, whose memory is returned after its last use
         raise AddressNotImplementedError("__array_struct__: use the buffer protocol")
 
-    def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType:
+    def __array_namespace__(self, /, api_version: str | None = None) -> ModuleType:
         """Return the namespace of the array API: `npcompat.array_api`."""
         if api_version is not None and api_version not in API_VERSIONS:
             raise ValueError(

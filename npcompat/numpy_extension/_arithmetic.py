@@ -9,15 +9,18 @@ from npcompat._internal.core.op import as_axis
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike, DTypeLike
+from npcompat.numpy._ufunc import finish
 
 
-def add_n(*args: ArrayLike) -> ndarray:
+def add_n(*args: ArrayLike, out: ndarray | None = None) -> ndarray:
     """Elementwise sum of arrays of one shape.
 
     Parameters
     ----------
     *args : array_like
         One or more arrays.
+    out : ndarray, optional
+        Array that the sum is written to; it may be one of the arrays.
 
     Examples
     --------
@@ -31,7 +34,7 @@ def add_n(*args: ArrayLike) -> ndarray:
         raise ValueError(
             f"add_n: arrays must have one shape, got {', '.join(str(a.shape) for a in arrays)}"
         )
-    return functools.reduce(np.add, arrays[1:], arrays[0].copy())
+    return finish(functools.reduce(np.add, arrays[1:], arrays[0].copy()), out, "add_n")
 
 
 def broadcast_greater(lhs: ArrayLike, rhs: ArrayLike) -> ndarray:

@@ -219,6 +219,8 @@ def test_sums_norms_and_comparisons():
     y, gx, gz = agree(npx.add_n, x, z)
     onp.testing.assert_allclose(y, x + z, rtol=1e-6)
     assert (gx == gz).all()
+    parts = [np.ones(2), np.ones(2)]
+    assert npx.add_n(*parts, out=parts[0]) is parts[0] and parts[0].tolist() == [2, 2]
     for order in (1, 2):
         for axis in (None, 0, (0, 1)):
             y, _ = agree(lambda x, o=order, a=axis: npx.norm(x, o, a, keepdims=True), x)
@@ -249,7 +251,7 @@ def test_sums_norms_and_comparisons():
 
 def test_arrays_come_from_and_go_to_other_libraries(backend):
     theirs = onp.arange(3.0)
-    ours = npx.from_numpy(theirs)
+    ours = npx.from_numpy(theirs, zero_copy=False)
     theirs[0] = 9
     assert ours.dtype == "float64" and ours.tolist() == [0, 1, 2]
     assert npx.from_dlpack(onp.arange(3)).tolist() == [0, 1, 2]
@@ -262,14 +264,37 @@ def test_arrays_come_from_and_go_to_other_libraries(backend):
         npx.to_dlpack_for_read(theirs)
 
 
+def test_from_numpy_shares_memory_that_numpy_can_not_write_any_more():
+    theirs = onp.arange(6.0).reshape(2, 3)
+    with npx.backend("numpy"):
+        ours = npx.from_numpy(theirs)
+        assert onp.shares_memory(theirs, ours)
+        ours[0, 1] = 9
+        with pytest.raises(ValueError, match="read-only"):
+            theirs[0, 0] = 1
+        again = npx.from_numpy(theirs)
+        with pytest.raises(ValueError, match="read-only"):
+            again += 1
+        with pytest.raises(ValueError, match=r"from_numpy\(zero_copy=True\): .* contiguous"):
+            npx.from_numpy(onp.arange(6.0).reshape(2, 3).T)
+    assert theirs.tolist() == ours.tolist() == again.tolist() == [[0, 9, 2], [3, 4, 5]]
+    with npx.backend("jax"):
+        copied = npx.from_numpy(theirs)
+        copied[0, 0] = 7
+    assert theirs[0, 0] == 0
+
+
 def test_memory_on_the_host_can_be_written_by_others():
     with npx.backend("numpy"):
         ours = np.zeros(3)
         shared = npx.from_dlpack(npx.to_dlpack_for_write(ours))
-        assert shared.tolist() == [0, 0, 0]
+        shared += 1
+        assert shared.tolist() == ours.tolist() == [1, 1, 1]
+        read = npx.from_dlpack(npx.to_dlpack_for_read(ours))
+        assert read.tolist() == [1, 1, 1]
         torch = pytest.importorskip("torch", reason="writes through DLPack")
         torch.utils.dlpack.from_dlpack(npx.to_dlpack_for_write(ours))[1] = 5
-        assert ours.tolist() == [0, 5, 0]
+        assert ours.tolist() == [1, 5, 1]
     with (
         npx.backend("jax"),
         pytest.raises(NotImplementedError, match="the array is on XLA, recorded or read-only"),

@@ -31,29 +31,44 @@ from npcompat.numpy._unbound import unbound
 if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray
 
-_int64 = onp.dtype("int64")
+_int64, _float64, _complex128 = map(onp.dtype, ("int64", "float64", "complex128"))
 _INTS = frozenset((int,))
 
 
-def _ranged_by(start: Any, stop: Any, step: Any, dtype: Any) -> Callable[[], Any]:
-    return partial(onp.arange, start, stop, step, dtype)
+def _ranged_by(
+    start: Any, stop: Any, step: Any, dtype: Any, rounded: Any = None
+) -> Callable[[], Any]:
+    if rounded is None:
+        return partial(onp.arange, start, stop, step, dtype)
+    return partial(_rounded_range, start, stop, step, dtype, rounded)
+
+
+def _rounded_range(start: Any, stop: Any, step: Any, dtype: Any, rounded: Any) -> Any:
+    return onp.arange(start, stop, step, dtype=dtype).astype(rounded)
 
 
 @operator(
     "_npi_arange",
-    rule=lambda types, attrs: ([], attrs["dtype"]),
+    rule=lambda types, attrs: (
+        [],
+        attrs["dtype"] if attrs["rounded"] is None else attrs["rounded"],
+    ),
     differentiable=False,
     numpy_constructor=_ranged_by,
 )
-def _arange(xp: Any, *, start: Any, stop: Any, step: Any, dtype: Any) -> Any:
+def _arange(xp: Any, *, start: Any, stop: Any, step: Any, dtype: Any, rounded: Any = None) -> Any:
     """Evenly spaced values with a step.
 
     Parameters
     ----------
     start : scalar
         First value.
+    dtype : dtype
+        Dtype in which the values are computed: NumPy adds the difference of the first two.
+    rounded : dtype, optional
+        Dtype of the result, if it is another.
     """
-    return xp.asarray(onp.arange(start, stop, step, dtype=dtype))
+    return xp.asarray(_ranged_by(start, stop, step, dtype, rounded)())
 
 
 @unbound
@@ -77,10 +92,12 @@ def arange(
         The first value; or, if `stop` is not given, the end.
     stop : scalar, optional
         End of the range.
-    step : scalar
-        Distance between values.
+    step : scalar, optional
+        Distance between values; 1 if it is None.
     dtype : dtype, optional
-        int64 for integer bounds and the default float for floats, if not given.
+        int64 for integer bounds and the default float for floats, if not given. Values of the
+        default float are computed in float64; those of a given dtype as NumPy does, which adds the
+        difference of the first two values in that dtype.
     device, ctx : Device or str, optional
         Device of the array.
     like : array, optional
@@ -98,7 +115,7 @@ def arange(
     # Fast path.
     if type(start_or_stop) is type(stop) is type(step) is int and dtype is start is like is None:
         return created(
-            _arange, (start_or_stop, stop, step, _int64), ctx if device is None else device
+            _arange, (start_or_stop, stop, step, _int64, None), ctx if device is None else device
         )
     if like is not None and (made := made_like(like, arange, locals())) is not NotImplemented:
         return made
@@ -109,7 +126,10 @@ def arange(
         raise TypeError("arange() requires stop to be specified.")
     bounds = [
         x if type(x) is int else _number(x)
-        for x in ((0, first) if stop is None else (0 if first is None else first, stop)) + (step,)
+        for x in (
+            *((0, first) if stop is None else (0 if first is None else first, stop)),
+            1 if step is None else step,
+        )
     ]
     integers = _INTS.issuperset(map(type, bounds))
     wanted = dtypes.canonical(dtype) if dtype is not None else _int64 if integers else None
@@ -117,8 +137,9 @@ def arange(
         not integers and any([_made_by_numpy(b) for b in bounds])
     ):
         return array_like.array_of(onp.arange(*bounds, dtype=wanted))
-    wanted = _range_dtype(bounds) if wanted is None else wanted
-    return created(_arange, (*bounds, wanted), ctx if device is None else device)
+    place = ctx if device is None else device
+    computed, rounded = (wanted, None) if wanted is not None else _range_dtypes(bounds)
+    return created(_arange, (*bounds, computed, rounded), place)
 
 
 _shown = inspect.signature(arange)  # NumPy also accepts `arange(stop=3)`
@@ -147,10 +168,12 @@ def _made_by_numpy(bound: Any) -> bool:
     )
 
 
-def _range_dtype(bounds: list[Any]) -> Any:
+def _range_dtypes(bounds: list[Any]) -> tuple[Any, Any]:
+    """Return the dtype that NumPy computes in, and that of the result, or None if it is the same."""
     zeros = [type(b)() for b in bounds]
     found = onp.arange(zeros[0], zeros[1], 1 + zeros[2]).dtype
-    return dtypes.narrow(found, [b.dtype for b in bounds if hasattr(b, "dtype")])
+    wanted = dtypes.narrow(found, [b.dtype for b in bounds if hasattr(b, "dtype")])
+    return found, None if wanted == found else wanted
 
 
 def _spaced_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -274,8 +297,10 @@ def linspace(
         if not retstep:
             return made
         parts = count - 1 if endpoint else count
-        distance = (asarray(stop) - asarray(start)) / parts if parts > 0 else asarray(math.nan)
-        return made, distance
+        if parts == 0:
+            return made, asarray(math.nan)
+        computed = wanted if wanted in (_float64, _complex128) else None
+        return made, (asarray(stop, computed) - asarray(start, computed)) / parts
 
 
 @defers_to_classes

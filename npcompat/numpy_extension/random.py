@@ -158,7 +158,8 @@ def bernoulli(
         else:
             drawn = np_random.logistic(0.0, 1.0, shape, dtype=precise) < parameters
         wanted = dtypes.default_float() if dtype is None else dtypes.canonical(dtype)
-        return finish(drawn.astype(wanted), out, "bernoulli")
+        counted = np.asarray(drawn).astype(wanted)
+        return finish(counted if shape or size is not None else counted[()], out, "bernoulli")
 
 
 def categorical(

@@ -145,6 +145,12 @@ def test_every_dtype_and_long_samples_too(dtype, monkeypatch):
             assert found.dtype == dtype and found.asnumpy().tobytes() == own.tobytes()
 
 
+def test_parameters_without_elements(backend):
+    for name in ("normal", "pareto", "gamma", "poisson"):
+        assert getattr(np.random, name)(np.ones((0, 3))).shape == (0, 3)
+        assert getattr(np.random, name)(np.ones((0, 1)), size=(0, 4)).shape == (0, 4)
+
+
 def test_few_programs_draw_many_sizes(backend):
     rng = np.random.default_rng(5)
     with npx.compile_log() as log:

@@ -20,6 +20,8 @@ def test_bernoulli_draws_ones_with_their_probability():
         npx.random.bernoulli(prob).shape == (3,)
         and npx.random.bernoulli(0.5, size=2, dtype="int32").dtype == "int32"
     )
+    assert npx.random.bernoulli(1.0).asnumpy() == 1, "a scalar of this library, not of NumPy's"
+    assert npx.random.bernoulli(1.0, size=()).shape == ()
     assert npx.random.bernoulli(prob, dtype=bool).tolist()[::2] == [False, True]
     out = np.zeros(3)
     assert npx.random.bernoulli(prob, out=out) is out and out.tolist()[::2] == [0, 1]

@@ -20,6 +20,9 @@ TAKEN = {
     "arange by names": lambda xp: (xp.arange(stop=3), xp.arange(start=1, stop=4), xp.arange(0, stop=3)),
     "arange of nothing": lambda xp: xp.arange(),
     "arange from a start alone": lambda xp: xp.arange(start=3),
+    "arange by no step": lambda xp: (xp.arange(4, None, None), xp.arange(0, -5, None)),
+    "arange of float32": lambda xp: xp.arange(-5, 5, 0.01, dtype="float32"),
+    "linspace and its step": lambda xp: xp.linspace(0, 1, 11, retstep=True, dtype="float64"),
     "arange of days": lambda xp: xp.arange(xp.array(DAY), xp.array(DAY) + 2),
     "arange of lists": lambda xp: xp.arange(0, [None, []]),
     "where of None": lambda xp: xp.where(xp.array([True, False]), None, None),
@@ -72,3 +75,10 @@ def test_is_taken_or_refused_as_by_numpy(name):
                 continue
             onp.testing.assert_array_equal(np.asarray(mine).asnumpy(), its)
             assert mine.dtype == its.dtype and mine.shape == its.shape
+
+
+def test_ranges_of_the_default_float_are_as_accurate_as_numpys(backend):
+    expected = onp.arange(-5, 5, 0.01)
+    assert onp.array_equal(np.arange(-5, 5, 0.01), expected.astype("float32"))
+    compiled = npx.jit(lambda x: np.arange(-5, 5, 0.01) + x)(np.zeros(1000))
+    assert onp.array_equal(compiled, expected.astype("float32"))

@@ -63,7 +63,7 @@ def instead(
     ):
         return None
     n = math.prod(size)
-    if n > LENGTHS[-1] or _has_its_own(op, attrs, size):
+    if n == 0 or n > LENGTHS[-1] or _has_its_own(op, attrs, size):
         return None
     length = next(length for length in LENGTHS if n <= length)
     longer = [

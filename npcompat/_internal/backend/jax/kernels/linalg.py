@@ -10,6 +10,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as onp
 from jax import lax
 
 from npcompat._internal.support.kernel_table import register_kernel
@@ -109,6 +110,10 @@ def solve_flagged(a: Any, b: Any) -> tuple[Any, Any]:
     return jnp.linalg.solve(a, b), _any_zero_pivot(a)
 
 
+def _adjoint(a: Any) -> Any:
+    return jnp.conj(jnp.swapaxes(a, -1, -2))
+
+
 def _mirrored(a: Any, lower: bool) -> Any:
     """Complete a Hermitian matrix from one triangle.
 
@@ -116,11 +121,7 @@ def _mirrored(a: Any, lower: bool) -> Any:
     """
     strict = jnp.tril(a, -1) if lower else jnp.triu(a, 1)
     diagonal = jnp.real(jnp.diagonal(a, axis1=-2, axis2=-1))
-    return (
-        strict
-        + jnp.conj(jnp.swapaxes(strict, -1, -2))
-        + diagonal[..., None] * jnp.eye(a.shape[-1], dtype=a.dtype)
-    )
+    return strict + _adjoint(strict) + diagonal[..., None] * jnp.eye(a.shape[-1], dtype=a.dtype)
 
 
 @register_kernel("cholesky_flagged", backend="jax")
@@ -129,7 +130,7 @@ def cholesky_flagged(a: Any, upper: bool) -> tuple[Any, Any]:
     factor = jnp.linalg.cholesky(_mirrored(a, not upper), symmetrize_input=False)
     failed = jnp.isnan(jnp.diagonal(lax.stop_gradient(factor), axis1=-2, axis2=-1)).any(-1)
     failed = jnp.any(failed & jnp.isfinite(jnp.tril(a) if not upper else jnp.triu(a)).all((-2, -1)))
-    return (jnp.conj(jnp.swapaxes(factor, -1, -2)) if upper else factor), failed
+    return (_adjoint(factor) if upper else factor), failed
 
 
 @register_kernel("eigh", backend="jax")
@@ -169,10 +170,58 @@ def _not_converged(a: Any, s: Any) -> Any:
     return jnp.any(jnp.isnan(s).any(-1) & ~only_infinite)
 
 
+def _reciprocal(a: Any) -> Any:
+    """Elementwise reciprocal, zero where the element is zero."""
+    return jnp.where(a == 0, 0, 1 / jnp.where(a == 0, 1, a))
+
+
+def _completed(square: Any, below: Any) -> Any:
+    """Complete an antihermitian matrix from its first block and the rows below; the rest is 0."""
+    if not below.shape[-2]:
+        return square
+    rest = jnp.zeros((*below.shape[:-1], below.shape[-2]), below.dtype)
+    above = jnp.concatenate([square, -_adjoint(below)], -1)
+    return jnp.concatenate([above, jnp.concatenate([below, rest], -1)], -2)
+
+
+@jax.custom_jvp
+def _full_svd(a: Any) -> tuple[Any, Any, Any]:
+    """Singular value decompositions with square matrices of singular vectors."""
+    u, s, vh = jnp.linalg.svd(a, True, True)
+    return u, s, vh
+
+
+@_full_svd.defjvp
+def _derivative_of_full_svd(operands: Any, tangents: Any) -> tuple[Any, Any]:
+    """Derivative in which vectors without a singular value do not turn among themselves.
+
+    Their choice is free, so that this is the derivative of all that does not depend on it, singular
+    values and the other vectors included. With P = U^H dA V: dU = U X and dV = V Y, of which X and
+    Y are antihermitian and solve P = X S + dS - S Y. (J. Townsend, Differentiating the singular
+    value decomposition, 2016.)
+    """
+    u, s, vh = _full_svd(*operands)
+    k = s.shape[-1]
+    p = matmul(_adjoint(u), matmul(tangents[0], _adjoint(vh)))
+    first, columns, rows = p[..., :k, :k], s[..., None, :], s[..., :, None]
+    factor = _reciprocal((columns - rows) * (columns + rows))
+    inverse = _reciprocal(columns)
+    x = factor * (first * columns + rows * _adjoint(first))
+    y = factor * (rows * first + _adjoint(first) * columns)
+    turned = (first - _adjoint(first)) / 2 * inverse * jnp.eye(k, dtype=s.dtype)
+    x = _completed(x + turned, p[..., k:, :k] * inverse)
+    y = _completed(y, _adjoint(p[..., :k, k:]) * inverse)
+    ds = jnp.real(jnp.diagonal(first, axis1=-2, axis2=-1))
+    return (u, s, vh), (matmul(u, x), ds, matmul(_adjoint(y), vh))
+
+
 @register_kernel("svd_flagged", backend="jax")
 def svd_flagged(a: Any, full_matrices: bool, hermitian: bool) -> tuple[Any, Any, Any, Any]:
     """Singular value decompositions, and a flag: True if any did not converge."""
-    u, s, vh = jnp.linalg.svd(a, full_matrices, True, hermitian)
+    if full_matrices and a.shape[-1] != a.shape[-2]:
+        u, s, vh = _full_svd(a)
+    else:
+        u, s, vh = jnp.linalg.svd(a, full_matrices, True, hermitian)
     return u, s, vh, _not_converged(a, s)
 
 
@@ -221,8 +270,11 @@ def _derivative_of_solution(rcond: Any, operands: Any, tangents: Any) -> tuple[A
 def lstsq(a: Any, b: Any, rcond: Any) -> tuple[Any, Any, Any, Any]:
     """Least squares: solution, squared residuals, rank, singular values.
 
-    There is a residual for each column, whatever the rank.
+    There is a residual for each column, whatever the rank. As in LAPACK, which NumPy calls, an
+    `rcond` that is not between 0 and 1 means the precision of the dtype.
     """
+    if rcond is not None and not 0 < rcond < 1:
+        rcond = float(onp.finfo(a.dtype).eps)
     rank = jnp.linalg.lstsq(lax.stop_gradient(a), lax.stop_gradient(b), rcond)[2]
     x, s = _solution(a, b, rcond)
     residual = b - matmul(a, x)

@@ -24,8 +24,8 @@ _GONE = {
     "mod": "gluon.contrib.estimator",
     "module": "gluon.contrib.estimator",
     "engine": "npx.jit, or hybridize()",
-    "kv": "gluon.Trainer on one device",
-    "kvstore": "gluon.Trainer on one device",
+    "kv": "gluon.Trainer",
+    "kvstore": "gluon.Trainer",
 }
 """Names of the module `mxnet` that are not here, with what to use."""
 
@@ -141,14 +141,10 @@ class _Finder(ast.NodeVisitor):
                 return
             new = f"{called}({', '.join([*positional, *named, 'dtype=' + repr('float32')])})"
             self._add(node, "integers stay integers, as in NumPy", node, new)
-        elif name in ("concatenate", "stack") and _is_generator(node.args[:1]):
+        elif name == "stack" and _is_generator(node.args[:1]):
             inside = f"[{positional[0].removeprefix('(').removesuffix(')')}]"
             new = f"{called}({', '.join([inside, *positional[1:], *named])})"
             self._add(node, "a sequence is needed, as in NumPy", node, new)
-        elif name == "argsort" and len(node.args) > 2 and isinstance(node.args[2], ast.Constant):
-            sign = "-" if node.args[2].value is True else ""
-            new = f"{called}({', '.join([sign + positional[0], positional[1], *named])})"
-            self._add(node, "the third argument of argsort is `kind`, as in NumPy", node, new)
         elif name in ("argmax", "argmin", "argsort"):
             new = f"{ast.unparse(node)}.astype('float32')"
             self._add(node, f"{name} gives int64, in MXNet floats, if that matters", node, new)
@@ -164,8 +160,9 @@ class _Finder(ast.NodeVisitor):
                 reason = "names of parameters are the attributes that lead to them"
                 reason += f"; {hint}" if word.arg == "params" else ""
                 self._add(node, reason, node, new)
-            elif word.arg == "kvstore" and isinstance(value, str) and value.startswith("dist"):
-                self._add(word.value, "training is on one device", word.value, "'device'")
+            elif word.arg == "kvstore" and value == "dist_async":
+                reason = "gradients are summed in step with all devices"
+                self._add(word.value, reason, word.value, "'dist_sync'")
             elif value == "row_sparse" or (word.arg == "sparse_grad" and value is True):
                 kept = [w for w in node.keywords if w is not word]
                 new = ast.unparse(ast.Call(node.func, node.args, kept))

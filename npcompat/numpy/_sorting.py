@@ -73,8 +73,15 @@ def _by_fields(
     return array_like.array_of(function(handles.to_host(asarray(a)), *args, order=order))
 
 
-def _check_sort(kind: Any, stable: Any, descending: Any) -> None:
-    """Check `kind` and the keywords in its place; every algorithm here is stable."""
+def _is_descending(kind: Any, stable: Any, descending: Any) -> bool:
+    """Return True for a descending order, after a check of `kind`; every algorithm is stable.
+
+    A bool in the place of `kind`, an error in NumPy, is MXNet's `descending`.
+    """
+    if type(kind) is bool:
+        if descending:
+            raise ValueError("descending is given twice, by position and by name")
+        return kind
     if kind is not None:
         if descending:
             raise ValueError(
@@ -82,6 +89,7 @@ def _check_sort(kind: Any, stable: Any, descending: Any) -> None:
                 "since every sort is stable"
             )
         onp.sort(_NOTHING, kind=kind, stable=stable)  # raise NumPy's error for an unknown kind
+    return bool(descending)
 
 
 @call_cached
@@ -89,7 +97,7 @@ def _check_sort(kind: Any, stable: Any, descending: Any) -> None:
 def sort(
     a: ArrayLike,
     axis: int | None = -1,
-    kind: str | None = None,
+    kind: str | bool | None = None,
     order: Any = None,
     *,
     stable: bool | None = None,
@@ -104,7 +112,8 @@ def sort(
     axis : int, optional
         The axis; with None, all elements in C order are sorted.
     kind : {'quicksort', 'heapsort', 'mergesort', 'stable'}, optional
-        Without effect on the result: the sort is always stable.
+        Without effect on the result: the sort is always stable. A bool means `descending`, as in
+        MXNet.
     order : str or list of str, optional
         For records: the fields to compare, one after the other.
     stable : bool, optional
@@ -120,12 +129,12 @@ def sort(
     >>> np.sort([1, 3, 2], descending=True)
     array([3, 2, 1])
     """
-    _check_sort(kind, stable, descending)
+    descending = _is_descending(kind, stable, descending)
     if order is not None:
         return _by_fields(onp.sort, a, axis, order=order, descending=descending)
     a = asanyarray(a)
     along = None if axis is None else onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
-    return apply_cached(_sort, (a,), (along, bool(descending)))
+    return apply_cached(_sort, (a,), (along, descending))
 
 
 @call_cached
@@ -133,7 +142,7 @@ def sort(
 def argsort(
     a: ArrayLike,
     axis: int | None = -1,
-    kind: str | None = None,
+    kind: str | bool | None = None,
     order: Any = None,
     *,
     stable: bool | None = None,
@@ -148,12 +157,12 @@ def argsort(
     >>> np.argsort([1, 2, 2], descending=True)
     array([1, 2, 0])
     """
-    _check_sort(kind, stable, descending)
+    descending = _is_descending(kind, stable, descending)
     if order is not None:
         return _by_fields(onp.argsort, a, axis, order=order, descending=descending)
     a = asanyarray(a)
     along = None if axis is None else onp.lib.array_utils.normalize_axis_index(axis, a.ndim or 1)
-    return apply_cached(_argsort, (a,), (along if a.ndim else None, bool(descending)))
+    return apply_cached(_argsort, (a,), (along if a.ndim else None, descending))
 
 
 def _check_kth(a: Any, kth: Any, axis: int, kind: str) -> None:

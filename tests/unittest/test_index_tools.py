@@ -382,6 +382,13 @@ def test_descending_order(backend):
     assert np.argsort(a, descending=True, stable=True).tolist() == [[0, 2, 1], [1, 2, 0]]
     assert np.argsort(a, axis=0, descending=True).tolist() == [[0, 1, 1], [1, 0, 0]]
     assert np.sort(np.array([], dtype="int8"), descending=True).dtype == "int8"
+    assert (
+        np.argsort(a, -1, True).tolist() == a.argsort(-1, True).tolist() == [[0, 2, 1], [1, 2, 0]]
+    )
+    assert np.sort(a, -1, True).tolist() == [[3, 3, 1], [5, 4, 2]], "as in MXNet"
+    assert np.sort(a, -1, False).tolist() == [[1, 3, 3], [2, 4, 5]]
+    with pytest.raises(ValueError, match="descending is given twice"):
+        np.argsort(a, -1, True, descending=True)
     with pytest.raises(ValueError, match="descending=True and order="):
         np.sort(onp.zeros(2, [("x", int)]), order="x", descending=True)
     with pytest.raises(ValueError, match="kind='stable' and descending=True"):

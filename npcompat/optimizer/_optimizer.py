@@ -109,8 +109,8 @@ class Optimizer:
         Bound of the absolute value of each element of a gradient.
     learning_rate : float, optional
         The learning rate; that of the scheduler, or 0.01, if not given.
-    lr_scheduler : LRScheduler, optional
-        Learning rate schedule.
+    lr_scheduler : LRScheduler or callable, optional
+        Learning rate schedule: gives the learning rate of the number of an update.
     sym : None
         Symbols are not supported: anything else raises NotImplementedError.
     begin_num_update : int
@@ -163,7 +163,7 @@ class Optimizer:
         if lr_scheduler is not None and asked:
             lr_scheduler.base_lr = learning_rate
         if lr_scheduler is not None:
-            learning_rate = lr_scheduler.base_lr
+            learning_rate = getattr(lr_scheduler, "base_lr", None)  # a function has none
         self.clip_gradient = clip_gradient
         self.begin_num_update = int(begin_num_update)
         self.multi_precision = bool(multi_precision)

@@ -179,6 +179,7 @@ def test_a_scheduler_gives_the_rate_of_each_update():
         and schedule.base_lr == 0.5
     )
     assert optimizer.SGD().learning_rate == 0.1 and optimizer.Adam().learning_rate == 0.001
+    assert optimizer.SGD(lr_scheduler=lambda update: 2.0**-update).learning_rate == 1
     assert optimizer.SGD(begin_num_update=7).num_update == 7
 
 

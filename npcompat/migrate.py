@@ -56,6 +56,7 @@ class _Finder(ast.NodeVisitor):
         self.places: list[Place] = []
         self._source, self._lines = source, source.splitlines()
         self._modules: dict[str, str] = {}  # names of the program, and MXNet's modules
+        self._draws: dict[str, ast.Call] = {}  # names of draws without a size
 
     def _add(self, node: Any, reason: str, old: Any = None, new: str = "", hint: str = "") -> None:
         """Add a place, whose line is that of the program with `new` for the node `old`."""
@@ -121,11 +122,32 @@ class _Finder(ast.NodeVisitor):
 
     # --- calls
 
+    def visit_Assign(self, node: ast.Assign) -> None:
+        target, value = node.targets[0], node.value
+        if isinstance(target, ast.Name):
+            self._draws.pop(target.id, None)
+            if isinstance(value, ast.Call) and "size" not in [k.arg for k in value.keywords]:
+                space = self._path(value.func).rpartition(".")[0]
+                if space in ("mxnet.np.random", "mxnet.numpy.random") and not value.args:
+                    self._draws[target.id] = value
+        self.generic_visit(node)
+
+    def _attached(self, node: ast.Call) -> None:
+        if not (isinstance(node.func, ast.Attribute) and node.func.attr == "attach_grad"):
+            return
+        variable = node.func.value
+        draw = self._draws.pop(variable.id, None) if isinstance(variable, ast.Name) else None
+        if draw is not None:
+            words = ", ".join([*[ast.unparse(k) for k in draw.keywords], "size=()"])
+            new = f"{ast.unparse(draw.func)}({words})"
+            self._add(draw, "a draw without a size is a number, as in NumPy", draw, new)
+
     def visit_Call(self, node: ast.Call) -> None:
         space, _, name = self._path(node.func).rpartition(".")
         if space in ("mxnet.np", "mxnet.numpy", "mxnet.nd"):
             self._call_of_numpy(node, name)
         self._keywords(node)
+        self._attached(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "name_scope":
             self._add(node, "names are the attributes that lead to them", hint="remove the `with`")
         self.generic_visit(node)

@@ -94,10 +94,13 @@ class NAG(SGD):
 
 @register
 class Adam(Optimizer):
-    """Adam (Kingma and Ba, 2015), on `optax.scale_by_adam`.
+    """Adam (Kingma and Ba, 2015).
 
-    The weight decay is added to the gradient. `epsilon` is added to the root of the bias-corrected
-    second moment.
+    With the gradient `g = clip(rescale_grad * grad) + wd * weight`, `m = beta1 * m + (1 - beta1) *
+    g`, `v = beta2 * v + (1 - beta2) * g**2` and `weight -= rate * m / (sqrt(v) + epsilon)`, where
+    `rate = lr * sqrt(1 - beta2**t) / (1 - beta1**t)` at step `t`. So `epsilon` is added before the
+    bias of the root is corrected, as in MXNet and at the end of the paper's section 2; torch and
+    optax add it afterwards, which differs for gradients that are not far above it.
 
     Parameters
     ----------
@@ -252,15 +255,15 @@ class RMSProp(Optimizer):
 class AdaGrad(Optimizer):
     """AdaGrad: steps divided by the root of the sum of squared gradients (Duchi et al., 2011).
 
-    On `optax.scale_by_rss`. The square of `epsilon` is added under the root, where MXNet adds
-    `epsilon` to the root.
+    With the gradient `g = clip(rescale_grad * grad) + wd * weight`, `s = s + g**2` and `weight -=
+    lr * g / (sqrt(s) + epsilon)`.
 
     Parameters
     ----------
     learning_rate : float, optional
         The learning rate; if not given, that of the scheduler, or 0.01.
     epsilon : float
-        Lower bound of the denominator.
+        Added to the denominator.
     use_fused_step
         A hint to MXNet's implementation, without effect.
     **kwargs

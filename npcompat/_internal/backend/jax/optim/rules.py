@@ -30,15 +30,34 @@ def _sgd(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
 
 def _adam(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
     return optax.chain(
-        *_decayed(wd), optax.scale_by_adam(h["beta1"], h["beta2"], h["epsilon"]), optax.scale(-lr)
+        *_decayed(wd), _scale_by_adam(h["beta1"], h["beta2"], h["epsilon"]), optax.scale(-lr)
     )
 
 
 def _adamw(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
-    moments = optax.scale_by_adam if h["correct_bias"] else _scale_by_uncorrected_adam
+    moments = _scale_by_adam if h["correct_bias"] else _scale_by_uncorrected_adam
     return optax.chain(
         moments(h["beta1"], h["beta2"], h["epsilon"]), *_decayed(wd), optax.scale(-lr)
     )
+
+
+def _scale_by_adam(b1: float, b2: float, eps: float) -> optax.GradientTransformation:
+    """Adam's scaling as MXNet computes it: `eps` is added before the bias is corrected.
+
+    That is the order at the end of section 2 of Kingma and Ba. Its state is optax's.
+    """
+
+    def update(updates: Any, state: Any, params: Any = None) -> Any:
+        mean = optax.tree.update_moment(updates, state.mu, b1, 1)
+        square = optax.tree.update_moment_per_elem_norm(updates, state.nu, b2, 2)
+        count = optax.safe_increment(state.count)
+        correction = jnp.sqrt(1 - b2**count) / (1 - b1**count)
+        scaled = jax.tree.map(
+            lambda m, v: correction.astype(m.dtype) * m / (jnp.sqrt(v) + eps), mean, square
+        )
+        return scaled, optax.ScaleByAdamState(count=count, mu=mean, nu=square)
+
+    return optax.GradientTransformation(optax.scale_by_adam(b1, b2, eps).init, update)
 
 
 def _scale_by_uncorrected_adam(b1: float, b2: float, eps: float) -> optax.GradientTransformation:
@@ -71,7 +90,18 @@ def _rmsprop(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
 
 
 def _adagrad(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
-    return optax.chain(*_decayed(wd), optax.scale_by_rss(0.0, h["epsilon"] ** 2), optax.scale(-lr))
+    return optax.chain(*_decayed(wd), _scale_by_root(h["epsilon"]), optax.scale(-lr))
+
+
+def _scale_by_root(eps: float) -> optax.GradientTransformation:
+    """Divide by the root of the sum of squares, to which `eps` is added. Its state is optax's."""
+
+    def update(updates: Any, state: Any, params: Any = None) -> Any:
+        squares = jax.tree.map(lambda g, s: s + jnp.square(g), updates, state.sum_of_squares)
+        scaled = jax.tree.map(lambda g, s: g / (jnp.sqrt(s) + eps), updates, squares)
+        return scaled, optax.ScaleByRssState(sum_of_squares=squares)
+
+    return optax.GradientTransformation(optax.scale_by_rss(0.0).init, update)
 
 
 # --- rules that work on each array for itself -----------------------------------------------------

@@ -20,7 +20,7 @@ from npcompat._internal.native import fast_path
 from npcompat._internal.support.errors import AddressNotImplementedError
 from npcompat.numpy._creation import placed_on
 from npcompat.numpy._host_arrays import as_numpys, by_numpy
-from npcompat.numpy._overrides import overrides
+from npcompat.numpy._overrides import answered_by, overrides
 from npcompat.numpy._unbound import special, unbound
 
 if TYPE_CHECKING:
@@ -175,6 +175,8 @@ class NumPyDispatch(LikeNumPys):
             return (ufunc if method == "__call__" else getattr(ufunc, method))(*inputs, **kwargs)
         ours = getattr(importlib.import_module("npcompat.numpy"), ufunc.__name__, None)
         if ours is None or ours is ufunc or getattr(onp, ufunc.__name__, None) is not ufunc:
+            if method == "__call__" and not isinstance(ufunc, onp.ufunc):
+                inputs, kwargs = _as_numpy_passes(ufunc, inputs, kwargs)
             return foreign(ufunc, method, inputs, kwargs)
         call = ours if method == "__call__" else getattr(ours, method)
         outs = kwargs.get("out", ())
@@ -200,6 +202,8 @@ class NumPyDispatch(LikeNumPys):
             return NotImplemented
         module = func.__module__ or ""
         if module.partition(".")[0] != "numpy":
+            if module.startswith("npcompat.numpy"):
+                return answered_by(func, args, kwargs)
             return getattr(func, "_implementation", func)(*args, **kwargs)
         try:
             ours = getattr(importlib.import_module(f"npcompat.{module}"), func.__name__)
@@ -217,6 +221,19 @@ class NumPyDispatch(LikeNumPys):
             onp.copyto(out, made, casting=kwargs.get("casting", "same_kind"))
             return out
         return ours(*args, **kwargs)
+
+
+def _as_numpy_passes(
+    ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments of a call with outputs by name, in a tuple.
+
+    NumPy's ufuncs pass them so; numba's, which are no ufuncs, pass on what their caller gave.
+    """
+    outs = kwargs.get("out", inputs[ufunc.nin :] or None)
+    if outs is not None:
+        kwargs = {**kwargs, "out": outs if isinstance(outs, tuple) else (outs,)}
+    return inputs[: ufunc.nin], kwargs
 
 
 def foreign(ufunc: onp.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

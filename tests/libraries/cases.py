@@ -188,6 +188,16 @@ def _(of):
     return numba.vectorize(lambda a, b: a + 2 * b)(of(X), of(X))
 
 
+@case("numba", "numba", "`numba.vectorize(f)(a, b, a)`, which is written")
+def _(of):
+    import numba
+
+    a, f = of(X), numba.vectorize(["f8(f8, f8)"])(lambda a, b: a + 2 * b)
+    f(a, of(X), a)
+    f(a, of(X), out=a)
+    return a
+
+
 @case("numexpr", "numexpr", '`numexpr.evaluate("2 * a + 1")`')
 def _(of):
     import numexpr
@@ -331,6 +341,45 @@ def _(of):
     import pandas
 
     return pandas.Series(Y).loc[of(Y > 3)]
+
+
+@case("pandas", "pandas", "`series.iloc[mask]`", frame)
+def _(of):
+    import pandas
+
+    return pandas.Series(Y).iloc[of(Y > 3)]
+
+
+@case("pandas", "pandas", "`frame.loc[mask, name] = a`", frame)
+def _(of):
+    import pandas
+
+    found = pandas.DataFrame({"a": Y})
+    found.loc[of(Y > 3), "a"] = of(Y)[of(Y > 3)]
+    return found
+
+
+@case("pandas", "pandas", "`series & a`, of integers", frame)
+def _(of):
+    import pandas
+
+    found = pandas.Series(LABELS)
+    found |= of(LABELS)
+    return found & of(LABELS)
+
+
+@case("pandas", "pandas", "`frame.groupby([a]).sum()`", frame)
+def _(of):
+    import pandas
+
+    return pandas.DataFrame({"a": Y}).groupby([of(LABELS)]).sum()
+
+
+@case("pandas", "pandas", "`pandas.factorize(a)`, and `unique`", frame)
+def _(of):
+    import pandas
+
+    return pandas.Series(pandas.factorize(of(LABELS))[0])
 
 
 @case("polars", "polars", '`polars.DataFrame({"a": a})`', frame)

@@ -10,8 +10,9 @@ import numpy as onp
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import elementwise, operator
-from npcompat._internal.dispatch import array_like, execution, handles
+from npcompat._internal.dispatch import array_like, execution, handles, late_bound
 from npcompat.numpy._empty_slices import is_empty
+from npcompat.numpy._overrides import overrides
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order, Out
 from npcompat.numpy._ufunc import call, positional_outs
 from npcompat.numpy._ufunc_class import document
@@ -267,6 +268,10 @@ def refuse_negative_powers(x1: Any, x2: Any) -> None:
 
     In a compiled function the error is raised when a result is read.
     """
+    if not late_bound.ordinary.issuperset((type(x1), type(x2))) and (
+        overrides(x1) or overrides(x2)
+    ):
+        return  # their class computes
     x1, x2 = [
         handles.wrap(array_like.as_value(x)) if type(x) in (list, tuple) else x for x in (x1, x2)
     ]

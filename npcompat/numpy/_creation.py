@@ -20,7 +20,7 @@ from npcompat._internal.dispatch.placement import new_value, on_host
 from npcompat._internal.dispatch.subclasses import inherit
 from npcompat._internal.indexing import lens
 from npcompat.numpy._memory_order import check_order, has_order, in_order
-from npcompat.numpy._overrides import made_like
+from npcompat.numpy._overrides import defers_to_classes, made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Order
 from npcompat.numpy._ufunc import _cast
 from npcompat.numpy._unbound import unbound
@@ -361,6 +361,7 @@ def ascontiguousarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None
     return found if found.shape else found.reshape(1)
 
 
+@defers_to_classes
 def copy(a: ArrayLike, order: Order = "K", subok: bool = False) -> "ndarray":
     """Return a copy of an array-like as an array.
 

@@ -42,7 +42,7 @@ def writeable_diagonal(a: Any, offset: int, axis1: int, axis2: int) -> Any:
     return lens.view(a, lens.diagonal(python.index(offset), axis1 % a.ndim, axis2 % a.ndim))
 
 
-@operator("_npi_diag", pattern="injective")
+@operator("_npi_diag", keeps_class=False, pattern="injective")
 def _diag(xp: Any, v: Any, *, k: int = 0) -> Any:
     """Build a matrix with a vector on one diagonal.
 
@@ -89,13 +89,13 @@ def diagflat(v: ArrayLike, k: int = 0) -> "ndarray":
     return diag(ravel(v), k)
 
 
-@operator("_npi_tril", order="K", pattern="injective")
+@operator("_npi_tril", order="K", keeps_class=False, pattern="injective")
 def _tril(xp: Any, m: Any, *, k: int = 0) -> Any:
     """Lower triangle of a matrix, zeros elsewhere."""
     return xp.tril(_as_matrix(xp, m), k)
 
 
-@operator("_npi_triu", order="K", pattern="injective")
+@operator("_npi_triu", order="K", keeps_class=False, pattern="injective")
 def _triu(xp: Any, m: Any, *, k: int = 0) -> Any:
     """Upper triangle of a matrix, zeros elsewhere."""
     return xp.triu(_as_matrix(xp, m), k)

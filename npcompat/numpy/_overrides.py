@@ -4,8 +4,11 @@ The class of an operand takes precedence over our functions.
 """
 
 import functools
+import importlib
 import inspect
 import sys
+import threading
+import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -14,6 +17,7 @@ import numpy as onp
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import handles, late_bound
+from npcompat._internal.dispatch.borrowed_buffers import over_memory
 from npcompat._internal.dispatch.subclasses import is_subclass
 from npcompat.numpy._unbound import ask_first
 
@@ -44,6 +48,31 @@ def _has_own_meaning(kind: Any) -> bool:
         or kind.__array_ufunc__ is not _NUMPYS
         or kind.__array_function__ is not onp.ndarray.__array_function__
     )
+
+
+@functools.cache
+def _is_container(kind: Any) -> bool:
+    """Return True for classes of other libraries that hold arrays in a way of their own.
+
+    Series and frames of pandas, labelled arrays of xarray and sparse matrices are such: what
+    NumPy's functions make of them is theirs. Arrays that speak DLPack are taken as arrays.
+    """
+    return (
+        not issubclass(kind, (Handle, onp.ndarray, *_NONE_OF_THEM))
+        and hasattr(kind, "__array_priority__")
+        and not hasattr(kind, "__dlpack__")
+    )
+
+
+@functools.cache
+def _knows_ours(kind: Any, protocol: str) -> bool:
+    """Return True if a class may compare functions with ours, and False if it knows NumPy's only.
+
+    The module that defines the method tells: it imports numpy, and nothing of npcompat.
+    """
+    names = getattr(inspect.unwrap(getattr(kind, protocol)), "__globals__", {}).values()
+    modules = [getattr(x, "__name__", "") for x in names if isinstance(x, types.ModuleType)]
+    return "numpy" not in modules or any([m.partition(".")[0] == "npcompat" for m in modules])
 
 
 def is_sparse(x: Any) -> bool:
@@ -169,7 +198,10 @@ def _call_overrides(
                 f"operand '{type(x).__name__}' does not support ufuncs (__array_ufunc__=None)"
             )
     for x in candidates:
-        found = type(x).__array_ufunc__(x, function, method, *inputs, **options)
+        asked = function
+        if not (isinstance(x, Handle) or _knows_ours(type(x), "__array_ufunc__")):
+            asked = getattr(onp, function.__name__, function)
+        found = type(x).__array_ufunc__(x, asked, method, *inputs, **options)
         if found is not NotImplemented:
             return found
     ours = [isinstance(x, Handle) for x in (*inputs, *options.get("out", ()))]
@@ -253,7 +285,7 @@ def reduced_by(function: Callable[..., Any], arguments: Mapping[str, Any]) -> An
         All arguments of the call by name: `locals()` at the start of the function.
     """
     for x in (arguments["a"], arguments["where"]):
-        if _is_foreign(x):
+        if _asks(x, function):
             return _by_protocol(x, function, *_as_called(function, arguments))
     name, a = function.__name__, arguments["a"]
     if _has_own(a, name):
@@ -284,7 +316,7 @@ def asks_classes(
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             for x in dispatcher(*args, **kwargs):
-                if _is_foreign(x):
+                if _asks(x, function):
                     return cast("R", _by_protocol(x, call, args, kwargs))
                 if _has_own(x, function.__name__):
                     return cast("R", getattr(onp, function.__name__)(*args, **kwargs))
@@ -297,9 +329,18 @@ def asks_classes(
 
 def _is_foreign(x: Any) -> bool:
     """Return True if an object's class belongs to a library with `__array_function__`."""
-    return means_more(x) or (
-        hasattr(type(x), "__array_function__")
-        and not isinstance(x, Handle | onp.ndarray | onp.generic)
+    return means_more(x) or _has_functions(type(x))
+
+
+@functools.cache
+def _has_functions(kind: Any) -> bool:
+    if issubclass(kind, Handle):
+        return (
+            is_subclass(kind)
+            and kind.__array_function__ is not late_bound.ndarray.__array_function__
+        )
+    return _is_container(kind) or (
+        hasattr(kind, "__array_function__") and not issubclass(kind, onp.ndarray | onp.generic)
     )
 
 
@@ -310,15 +351,20 @@ def defers_to_classes(function: Function) -> Function:
     the first one an object whose method NumPy's function of the same name calls, as sparse matrices
     and series of pandas.
     """
-    return _deferring(function, getattr(onp, function.__name__))
+    return _deferring(function, "numpy")
 
 
 def defers_in_linalg(function: Function) -> Function:
     """Decorate a function of `linalg` as `defers_to_classes`."""
-    return _deferring(function, getattr(onp.linalg, function.__name__))
+    return _deferring(function, "numpy.linalg")
 
 
-def _deferring(function: Function, numpys: Callable[..., Any]) -> Function:
+def defers_in_fft(function: Function) -> Function:
+    """Decorate a function of `fft` as `defers_to_classes`."""
+    return _deferring(function, "numpy.fft")
+
+
+def _deferring(function: Function, space: str) -> Function:
     name = function.__name__
 
     def asked(*args: Any, **kwargs: Any) -> Any:
@@ -329,23 +375,49 @@ def _deferring(function: Function, numpys: Callable[..., Any]) -> Function:
                 return NotImplemented
             kwargs = {k: x for k, x in kwargs.items() if x is not None}
         met = next(filter(_is_foreign, operands), a)
+        if isinstance(met, Handle):
+            return (
+                _by_protocol(met, function, args, kwargs, space)
+                if _asks(met, function)
+                else NotImplemented
+            )
         args = tuple([to_numpys(x, met) for x in args])
-        return numpys(*args, **{k: to_numpys(x, met) for k, x in kwargs.items()})
+        numpys = getattr(importlib.import_module(space), name)
+        return _from_numpys(numpys(*args, **{k: to_numpys(x, met) for k, x in kwargs.items()}), met)
 
     return ask_first(function, asked)
 
 
 def defers_for_items(function: Function) -> Function:
     """Decorate a function of a list of arrays as `defers_to_classes`."""
-    numpys = getattr(onp, function.__name__)
+
+    name = function.__name__
+    space = "numpy" if hasattr(onp, name) else "numpy.linalg"
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if any_defers(list(_items((*args, *kwargs.values())))):
-            return numpys(*to_numpys_all(args), **to_numpys_all(kwargs))
-        return function(*args, **kwargs)
+        found = by_items(name, args, kwargs, space)
+        return function(*args, **kwargs) if found is NotImplemented else found
 
     return cast("Function", call)
+
+
+def by_items(
+    name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], space: str = "numpy"
+) -> Any:
+    """Call NumPy's function of lists of arrays if the class of one has a meaning of its own.
+
+    Returns NotImplemented if ours is to run. A subclass of the array is asked for ours.
+    """
+    operands = list(_items((*args, *kwargs.values())))
+    if not any_defers(operands):
+        return NotImplemented
+    met = next(filter(_is_foreign, operands))
+    if isinstance(met, Handle):
+        ours = getattr(sys.modules[f"npcompat.{space}"], name)
+        return _by_protocol(met, ours, args, kwargs, space) if _asks(met, ours) else NotImplemented
+    made = getattr(sys.modules[space], name)(*to_numpys_all(args), **to_numpys_all(kwargs))
+    return _from_numpys(made, met)
 
 
 def any_defers(arrays: Sequence[Any]) -> bool:
@@ -406,24 +478,69 @@ _OF_METHODS = frozenset((
 """Functions of NumPy that call the method of their name if the operand has one."""
 
 
+_answering = threading.local()
+"""Name of the function that an array's own `__array_function__` is to run, which asks no class."""
+
+
+def answered_by(function: Callable[..., Any], args: Sequence[Any], kwargs: Any) -> Any:
+    """Run our function for instances of a subclass, without asking its class again."""
+    _answering.name = function.__name__
+    try:
+        return function(*args, **kwargs)
+    finally:
+        _answering.name = None
+
+
+def _asks(x: Any, function: Callable[..., Any]) -> bool:
+    """Return True if an object's class is to be asked for a function, and does not run it already."""
+    if not _is_foreign(x):
+        return False
+    if getattr(_answering, "name", None) != function.__name__:
+        return True
+    _answering.name = None
+    return False
+
+
+def _from_numpys(made: Any, met: Any) -> Any:
+    """Return a result of NumPy's function: its plain arrays, made of a container's, as ours."""
+    if means_more(met):
+        return made
+    if type(made) in (list, tuple):
+        return type(made)([_from_numpys(x, met) for x in made])
+    return over_memory(made) if type(made) is onp.ndarray else made
+
+
 def _by_protocol(
-    x: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    x: Any,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    space: str = "numpy",
 ) -> Any:
     """Call `__array_function__` of an object's class, for our function or NumPy's.
 
-    NumPy's is the one that other libraries know.
+    NumPy's is the one that other libraries know. Of a class without that method, it is called.
     """
-    numpys = getattr(onp, function.__name__, function)
-    if means_more(x):
-        args = tuple(map(to_numpys, args))
-        kwargs = {name: to_numpys(value) for name, value in kwargs.items()}
-    for asked in (numpys,) if isinstance(x, onp.ndarray | onp.generic) else (function, numpys):
-        made = type(x).__array_function__(x, asked, (type(x),), args, kwargs)
+    kind, name = type(x), function.__name__
+    numpys = getattr(importlib.import_module(space), name, function)
+    if means_more(x) or not hasattr(kind, "__array_function__"):
+        args = tuple([to_numpys(a, x) for a in args])
+        kwargs = {key: to_numpys(value, x) for key, value in kwargs.items()}
+        if not hasattr(kind, "__array_function__"):
+            return _from_numpys(numpys(*args, **kwargs), x)
+    if isinstance(x, Handle):
+        candidates = [getattr(sys.modules[f"npcompat.{space}"], name)]
+    elif isinstance(x, onp.ndarray | onp.generic) or not _knows_ours(kind, "__array_function__"):
+        candidates = [numpys]
+    else:
+        candidates = [function, numpys]
+    for asked in candidates:
+        made = kind.__array_function__(x, asked, (kind,), args, kwargs)
         if made is not NotImplemented:
             return made
     raise TypeError(
-        f"no implementation found for 'numpy.{function.__name__}' on types that implement "
-        f"__array_function__: [{type(x)!r}]"
+        f"no implementation found for 'numpy.{name}' on types that implement "
+        f"__array_function__: [{kind!r}]"
     )
 
 
@@ -447,9 +564,12 @@ def _as_called(
 
 
 __all__ = [
+    "answered_by",
     "any_defers",
     "asks_classes",
+    "by_items",
     "defers_for_items",
+    "defers_in_fft",
     "defers_in_linalg",
     "defers_to_classes",
     "given",

@@ -456,7 +456,14 @@ def _choice_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resoluti
     return [_int64, *[common] * (len(types) - 1)], common
 
 
-@operator("_npi_choose", order="C", scalars=True, rule=_choice_types, pattern="broadcast")
+@operator(
+    "_npi_choose",
+    order="C",
+    keeps_class=False,
+    scalars=True,
+    rule=_choice_types,
+    pattern="broadcast",
+)
 def _choose(xp: Any, a: Any, *choices: Any, mode: str = "raise") -> Any:
     """Choose each element from the choice whose index `a` holds.
 

@@ -19,6 +19,7 @@ from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat.numpy._arithmetic import conjugate
 from npcompat.numpy._creation import asarray, placed_on
 from npcompat.numpy._joining import concatenate
+from npcompat.numpy._overrides import defers_in_fft
 from npcompat.numpy._ranges import arange
 from npcompat.numpy._repeating import roll
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, Out
@@ -170,6 +171,7 @@ def _checked(op: Any, a: Any, n: int, norm: Any) -> int:
 
 
 @call_cached
+@defers_in_fft
 def fft(
     a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Out = None
 ) -> "ndarray":
@@ -203,6 +205,7 @@ def fft(
 
 
 @call_cached
+@defers_in_fft
 def ifft(
     a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Out = None
 ) -> "ndarray":
@@ -217,6 +220,7 @@ def ifft(
 
 
 @call_cached
+@defers_in_fft
 def rfft(
     a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Out = None
 ) -> "ndarray":
@@ -232,6 +236,7 @@ def rfft(
     return _along(_rfft, a, n, axis, norm, out)
 
 
+@defers_in_fft
 def irfft(
     a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Out = None
 ) -> "ndarray":
@@ -245,6 +250,7 @@ def irfft(
     return _along(_irfft, a, n, axis, norm, out)
 
 
+@defers_in_fft
 def hfft(
     a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Out = None
 ) -> "ndarray":
@@ -267,6 +273,7 @@ def hfft(
     )
 
 
+@defers_in_fft
 def ihfft(
     a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Out = None
 ) -> "ndarray":
@@ -337,6 +344,7 @@ def _over(op: Any, a: Any, s: Any, axes: Any, norm: Any, out: Any) -> Any:
     return _written(a, out, op.name.removeprefix("_npi_"))
 
 
+@defers_in_fft
 def fftn(
     a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Out = None
 ) -> "ndarray":
@@ -362,6 +370,7 @@ def fftn(
     return _over(_fft, a, s, axes, norm, out)
 
 
+@defers_in_fft
 def ifftn(
     a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Out = None
 ) -> "ndarray":
@@ -376,6 +385,7 @@ def ifftn(
     return _over(_ifft, a, s, axes, norm, out)
 
 
+@defers_in_fft
 def rfftn(
     a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Out = None
 ) -> "ndarray":
@@ -391,6 +401,7 @@ def rfftn(
     return _over(_rfft, a, s, axes, norm, out)
 
 
+@defers_in_fft
 def irfftn(
     a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Out = None
 ) -> "ndarray":
@@ -404,6 +415,7 @@ def irfftn(
     return _over(_irfft, a, s, axes, norm, out)
 
 
+@defers_in_fft
 def fft2(
     a: ArrayLike,
     s: Sizes = None,
@@ -422,6 +434,7 @@ def fft2(
     return _over(_fft, a, s, axes, norm, out)
 
 
+@defers_in_fft
 def ifft2(
     a: ArrayLike,
     s: Sizes = None,
@@ -440,6 +453,7 @@ def ifft2(
     return _over(_ifft, a, s, axes, norm, out)
 
 
+@defers_in_fft
 def rfft2(
     a: ArrayLike,
     s: Sizes = None,
@@ -457,6 +471,7 @@ def rfft2(
     return rfftn(a, s, axes, norm, out)
 
 
+@defers_in_fft
 def irfft2(
     a: ArrayLike,
     s: Sizes = None,
@@ -538,6 +553,7 @@ def _shift(x: Any, axes: Any, amount: Callable[[int], int]) -> Any:
     return roll(x, [amount(x.shape[i]) for i in axes], tuple(axes))
 
 
+@defers_in_fft
 def fftshift(x: ArrayLike, axes: AxisLike = None) -> "ndarray":
     """Shift the zero frequency to the middle of the axes, all if not given.
 
@@ -549,6 +565,7 @@ def fftshift(x: ArrayLike, axes: AxisLike = None) -> "ndarray":
     return _shift(x, axes, lambda n: n // 2)
 
 
+@defers_in_fft
 def ifftshift(x: ArrayLike, axes: AxisLike = None) -> "ndarray":
     """Undo `fftshift`.
 

@@ -39,7 +39,7 @@ from npcompat.numpy._decompositions import (
 from npcompat.numpy._filled import full, zeros
 from npcompat.numpy._manipulation import matrix_transpose, moveaxis
 from npcompat.numpy._norms import matrix_norm, norm, vector_norm
-from npcompat.numpy._overrides import defers_in_linalg
+from npcompat.numpy._overrides import defers_for_items, defers_in_linalg
 from npcompat.numpy._selection import where
 from npcompat.numpy._sorting import count_nonzero
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue, Out
@@ -435,6 +435,7 @@ def cond(x: ArrayLike, p: Any = None) -> "ndarray":
 # --- products -------------------------------------------------------------------------------------
 
 
+@defers_for_items
 def multi_dot(arrays: Sequence[ArrayLike], *, out: Out = None) -> "ndarray":
     """Multiply several matrices in the cheapest order.
 
@@ -500,6 +501,7 @@ def _cheapest(sizes: list[int]) -> dict[tuple[int, int], int]:
     return split
 
 
+@defers_in_linalg
 def matmul(x1: ArrayLike, x2: ArrayLike, /) -> "ndarray":
     """Compute the matrix product, as `np.matmul`.
 
@@ -511,6 +513,7 @@ def matmul(x1: ArrayLike, x2: ArrayLike, /) -> "ndarray":
     return _products.matmul(x1, x2)
 
 
+@defers_in_linalg
 def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> "ndarray":
     """Compute inner products of vectors along an axis, as `np.vecdot`.
 
@@ -522,6 +525,7 @@ def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> "ndarray":
     return _products.vecdot(x1, x2, axis=axis)
 
 
+@defers_in_linalg
 def tensordot(x1: ArrayLike, x2: ArrayLike, /, *, axes: Any = 2) -> "ndarray":
     """Compute the tensor dot product over pairs of axes, as `np.tensordot`.
 
@@ -533,6 +537,7 @@ def tensordot(x1: ArrayLike, x2: ArrayLike, /, *, axes: Any = 2) -> "ndarray":
     return _products.tensordot(x1, x2, axes)
 
 
+@defers_in_linalg
 def outer(x1: ArrayLike, x2: ArrayLike, /) -> "ndarray":
     """Compute the outer product of two vectors.
 
@@ -551,6 +556,7 @@ def outer(x1: ArrayLike, x2: ArrayLike, /) -> "ndarray":
     return _products.outer(x1, x2)
 
 
+@defers_in_linalg
 def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> "ndarray":
     """Compute the cross product of vectors with three elements along an axis.
 
@@ -569,6 +575,7 @@ def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> "ndarray":
     return _products.cross(x1, x2, axis=axis)
 
 
+@defers_in_linalg
 def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike = None) -> "ndarray":
     """Compute the trace: the sum of a diagonal of the matrices in the last two axes.
 
@@ -580,6 +587,7 @@ def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike = None) -> "ndar
     return _products.trace(x, offset, -2, -1, dtype)
 
 
+@defers_in_linalg
 def diagonal(x: ArrayLike, /, *, offset: int = 0) -> "ndarray":
     """Return a diagonal of the matrices in the last two axes, a read-only view.
 

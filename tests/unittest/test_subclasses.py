@@ -58,7 +58,6 @@ OF_THE_CLASS = {
     "ufunc.reduce": np.add.reduce,
     "ufunc.outer": lambda a: np.multiply.outer(a, [1, 2]),
     "sort": np.sort,
-    "concatenate": lambda a: np.concatenate([a, a]),
     "take": lambda a: a.take([0]),
     "dot": lambda a: np.dot(a, a.T),
     "zeros_like": np.zeros_like,
@@ -245,6 +244,11 @@ def test_what_is_added_in_place_has_no_say(backend):
         lambda xp, a: xp.interp(a, xp.arange(3), xp.arange(3)),
         lambda xp, a: xp.sort(a),
         lambda xp, a: xp.cumsum(a),
+        lambda xp, a: xp.concatenate([a, a]),
+        lambda xp, a: xp.vstack([a, a]),
+        lambda xp, a: xp.choose([0, 0, 0], [a, a]),
+        lambda xp, a: xp.diag(a),
+        lambda xp, a: xp.tril(a[None]),
     ],
 )
 def test_results_are_of_the_class_where_numpys_are(backend, call):
@@ -267,3 +271,39 @@ def test_what_can_not_be_compared_is_unequal_in_the_class_too():
 def test_the_sum_of_weights_is_of_their_class():
     a = np.ones((2, 3)).view(Plain := type("Plain", (np.ndarray,), {}))
     assert [type(x) for x in np.average(a, weights=a[0], axis=1, returned=True)] == [Plain, Plain]
+
+
+def test_joined_arrays_are_of_a_class_with_a_higher_priority(backend):
+    class First(np.ndarray):
+        __array_priority__ = 2
+
+    a = np.ones(2).view(First)
+    assert type(np.concatenate([np.ones(2), a])) is type(np.stack([a, a])) is First
+
+
+@pytest.mark.parametrize(
+    "name", ["mean", "sum", "where", "concatenate", "stack", "median", "sort", "dot", "zeros_like"]
+)
+def test_functions_ask_the_class(name, backend):
+    arguments = {
+        "where": lambda a: (a > 0, a, 0), "concatenate": lambda a: ([a, a],), "stack": lambda a: ([a, a],),
+        "dot": lambda a: (a, a),
+    }.get(name, lambda a: (a,))  # fmt: skip
+
+    def asked(xp):
+        names = []
+
+        class Asked(xp.ndarray):  # type: ignore[name-defined]
+            def __array_function__(self, function, types, args, kwargs):
+                names.append(function)
+                return super().__array_function__(function, types, args, kwargs)
+
+        a = xp.array([3.0, 1.0, 2.0]).view(Asked)
+        names.clear()
+        result = getattr(xp, name)(*arguments(a))
+        return names, result
+
+    with npx.np_default_dtype():
+        (ours, found), (numpys, expected) = asked(np), asked(onp)
+    assert ours[0] is getattr(np, name) and numpys[0] is getattr(onp, name)
+    onp.testing.assert_array_equal(found, expected)

@@ -198,10 +198,11 @@ def _call_overrides(
                 f"operand '{type(x).__name__}' does not support ufuncs (__array_ufunc__=None)"
             )
     for x in candidates:
+        kind: Any = type(x)
         asked = function
-        if not (isinstance(x, Handle) or _knows_ours(type(x), "__array_ufunc__")):
+        if not (isinstance(x, Handle) or _knows_ours(kind, "__array_ufunc__")):
             asked = getattr(onp, function.__name__, function)
-        found = type(x).__array_ufunc__(x, asked, method, *inputs, **options)
+        found = kind.__array_ufunc__(x, asked, method, *inputs, **options)
         if found is not NotImplemented:
             return found
     ours = [isinstance(x, Handle) for x in (*inputs, *options.get("out", ()))]
@@ -329,7 +330,8 @@ def asks_classes(
 
 def _is_foreign(x: Any) -> bool:
     """Return True if an object's class belongs to a library with `__array_function__`."""
-    return means_more(x) or _has_functions(type(x))
+    kind: Any = type(x)
+    return means_more(x) or _has_functions(kind)
 
 
 @functools.cache
@@ -521,7 +523,8 @@ def _by_protocol(
 
     NumPy's is the one that other libraries know. Of a class without that method, it is called.
     """
-    kind, name = type(x), function.__name__
+    kind: Any = type(x)
+    name = function.__name__
     numpys = getattr(importlib.import_module(space), name, function)
     if means_more(x) or not hasattr(kind, "__array_function__"):
         args = tuple([to_numpys(a, x) for a in args])

@@ -78,7 +78,7 @@ _OLD_ARRAYS = Path(
     names={
         **_of(_NPX, "from_dlpack", "from_numpy", "load", "to_dlpack_for_read"),
         **_of(_NPX, "to_dlpack_for_write", "waitall"),
-        **_of(_NP, "arange", "array", "empty", "full", "ndarray", "ones", "zeros"),
+        **_of(_NP, "arange", "array", "empty", "full", "nansum", "ndarray", "ones", "zeros"),
         "Custom": "npcompat.operator:Custom",
         "NDArray": f"{_NP}:ndarray",
     },

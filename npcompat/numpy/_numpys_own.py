@@ -1,5 +1,6 @@
 """NumPy's own names: scalar types, constants, and host functions for strings, dates, records."""
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as onp
@@ -9,7 +10,6 @@ from numpy import (
     True_,
     __version__,
     asmatrix,
-    bmat,
     bool_,
     busdaycalendar,
     byte,
@@ -98,6 +98,7 @@ from numpy import (
 )
 from numpy import bool as bool  # re-exported as np.bool
 
+from npcompat._internal.core.handle import Handle
 from npcompat.numpy._host_arrays import on_host
 
 if TYPE_CHECKING:
@@ -107,6 +108,32 @@ if TYPE_CHECKING:
 
 busday_count: "Callable[..., ndarray]" = on_host(onp.busday_count)
 busday_offset: "Callable[..., ndarray]" = on_host(onp.busday_offset)
+
+
+def bmat(obj: Any, ldict: Any = None, gdict: Any = None) -> Any:
+    """Build a matrix of NumPy's from blocks: nested lists, an array, or a text with names.
+
+    Parameters
+    ----------
+    obj : str or array_like
+        Blocks; names in a text are those of the caller, if no dictionaries are given.
+    ldict, gdict : dict, optional
+        Values of the names.
+
+    Examples
+    --------
+    >>> np.bmat([[np.eye(2), np.zeros((2, 1))]]).shape
+    (2, 3)
+    """
+    if isinstance(obj, Handle):
+        return onp.matrix(onp.asarray(obj))
+    if isinstance(obj, str) and gdict is None:
+        frame = sys._getframe(1)
+        ldict, gdict = frame.f_locals, frame.f_globals
+    made: Any = onp.bmat
+    return made(obj, ldict, gdict)
+
+
 datetime_as_string: "Callable[..., ndarray]" = on_host(onp.datetime_as_string)
 fromregex: "Callable[..., ndarray]" = on_host(onp.fromregex)
 is_busday: "Callable[..., ndarray]" = on_host(onp.is_busday)

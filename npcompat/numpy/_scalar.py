@@ -57,6 +57,16 @@ class ScalarMethods(Array):
         """Cast to a dtype; the result is a scalar."""
         return handles.as_scalar(Array.astype(self, dtype, order, casting, subok, copy))
 
+    def view(self, dtype: Any = None, type: Any = None) -> Any:
+        """Return a scalar of the same bytes, or an instance of a class of arrays."""
+        return handles.as_scalar(Array.view(self, dtype, type))
+
+    def byteswap(self, /, inplace: bool = False) -> Any:
+        """Return a scalar with the bytes in the other order."""
+        if inplace:
+            raise ValueError("cannot byteswap a scalar in-place")
+        return handles.as_scalar(Array.byteswap(self))
+
     def transpose(self, *axes: Any) -> Any:
         """Return the scalar itself."""
         return handles.wrap_scalar(handles.read(Array.transpose(self, *axes)))

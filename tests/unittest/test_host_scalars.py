@@ -114,6 +114,15 @@ def test_arrays_of_numpys_compute_with_them(name, dtype):
     onp.testing.assert_array_equal(found, expected)
 
 
+def test_their_bits_are_scalars_too(backend):
+    with npx.np_default_dtype():
+        bits, expected = np.array([0.15], "f4")[0].view(np.int32), onp.float32(0.15).view("i4")
+        assert {expected: "bits"}[bits] == "bits" and type(bits.view("f4").item()) is float
+        assert bits.byteswap() == expected.byteswap() and bits.view() == bits
+        with pytest.raises(ValueError, match="itemsize"):
+            bits.view("i8")
+
+
 def test_bools_are_numpys():
     a = np.array([1.0, 2.0])
     flags = np.array([True, False])

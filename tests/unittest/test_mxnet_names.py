@@ -96,6 +96,7 @@ def test_names_of_mxnet_that_stand_for_others():
     assert npcompat.sym.np is np and npcompat.sym.npx is npx and npcompat.img is npcompat.image
     assert npcompat.nd.Custom is npcompat.operator.Custom
     assert npcompat.dlpack.from_numpy is npx.from_numpy
+    assert npcompat.nd.nansum is np.nansum
     for module, name, use in (
         (npcompat.sym, "FullyConnected", "np or npx"),
         (npcompat.random, "uniform", "np.random.uniform"),

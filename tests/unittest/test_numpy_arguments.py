@@ -82,3 +82,11 @@ def test_ranges_of_the_default_float_are_as_accurate_as_numpys(backend):
     assert onp.array_equal(np.arange(-5, 5, 0.01), expected.astype("float32"))
     compiled = npx.jit(lambda x: np.arange(-5, 5, 0.01) + x)(np.zeros(1000))
     assert onp.array_equal(compiled, expected.astype("float32"))
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+def test_a_matrix_of_blocks_is_made_of_arrays_lists_and_names(backend):
+    a = np.eye(2)
+    for found in (np.bmat([[np.eye(2), np.eye(2)]]), np.bmat("a a"), np.bmat("b, b", {"b": a}, {})):
+        assert isinstance(found, onp.matrix) and found.tolist() == [[1, 0, 1, 0], [0, 1, 0, 1]]
+    assert np.bmat(np.arange(3)).tolist() == [[0, 1, 2]]

@@ -50,6 +50,10 @@ def test_mnist(tmp_path, packed):
             and picture.dtype == "uint8"
             and label.dtype == "int32"
         )
+        pictures, labels = data[:]
+        assert pictures.shape == (7, 28, 28, 1) and label.asnumpy() == labels.asnumpy()[3]
+        labels += 1
+        assert data[3][1] == label, "a slice is a copy"
         onp.testing.assert_array_equal(picture.asnumpy()[..., 0], IMAGES[3])
         assert [int(label) for _, label in data] == LABELS.tolist()
     pictures, labels = data[2:5]

@@ -116,7 +116,7 @@ class _Published(Dataset):
     ) -> None:
         self._root, self._train, self._transform = Path(root).expanduser(), bool(train), transform
         data, label = self._read()
-        self._data, self._label = onp.ascontiguousarray(data), label.astype(onp.int32)
+        self._data, self._label = onp.ascontiguousarray(data), host_picture(label.astype(onp.int32))
 
     def _read(self) -> tuple[Array, Array]:
         raise NotImplementedError(f"{type(self).__name__} must define _read()")
@@ -125,7 +125,7 @@ class _Published(Dataset):
         return len(self._label)
 
     def __getitem__(self, idx: int | slice) -> Any:
-        data, label = host_picture(self._data[idx].copy()), self._label[idx]
+        data, label = host_picture(self._data[idx].copy()), self._label[idx].copy()
         return (data, label) if self._transform is None else self._transform(data, label)
 
 

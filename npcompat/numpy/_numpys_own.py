@@ -122,7 +122,9 @@ def bmat(obj: Any, ldict: Any = None, gdict: Any = None) -> Any:
 
     Examples
     --------
-    >>> np.bmat([[np.eye(2), np.zeros((2, 1))]]).shape
+    >>> import warnings
+    >>> with warnings.catch_warnings(action="ignore"):  # NumPy prefers arrays
+    ...     np.bmat([[np.eye(2), np.zeros((2, 1))]]).shape
     (2, 3)
     """
     if isinstance(obj, Handle):

@@ -7,6 +7,7 @@ import numpy as onp
 
 from npcompat._internal.backend.jax import language, sharding
 from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax.forks import check_threads
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.op import Attrs, Op
@@ -36,6 +37,8 @@ def call(
     mode: modes.Mode,
 ) -> Any:
     """Execute an operator on payloads of one backend."""
+    if backend is xla:
+        check_threads()
     if donate:
         programs = op.programs.table(DONATING, backend.name, mode.numpy_dtypes)
         key: Any = (attrs, donate)

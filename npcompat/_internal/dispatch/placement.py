@@ -143,7 +143,7 @@ def on_host(mode: modes.Mode) -> bool:
     if is_auto(mode):
         device = mode.device if mode.backend == "auto" else None
         if device is None:
-            return bool(xla.default_device().platform == "cpu")
+            return xla.default_is_cpu()
         return bool(device is xla.first_cpu())  # the host; XLA simulates all other CPU devices
     return mode.backend == "numpy"
 

@@ -1,6 +1,9 @@
 """Placement of values on XLA's devices: transfers to and from the host, Python scalars, waiting."""
 
+import importlib.metadata
+import importlib.util
 import math
+import os
 from functools import lru_cache, partial
 from typing import Any
 
@@ -235,6 +238,26 @@ def first_cpu() -> Any:
 
 config = jax.config
 """JAX's configuration; its `jax_default_device` is the device of new values, None the first one."""
+
+
+def default_is_cpu() -> bool:
+    """Return True if the default device is a CPU; XLA is not started if there is no other."""
+    if jax.config.jax_default_device is None:  # type: ignore[attr-defined]
+        chosen = jax.config.jax_platforms  # type: ignore[attr-defined]
+        if chosen == "cpu" or (not chosen and _no_plugin()):
+            return True
+    return bool(default_device().platform == "cpu")
+
+
+@lru_cache(maxsize=1)
+def _no_plugin() -> bool:
+    """Return True if nothing is installed by which JAX finds other devices than CPUs."""
+    return (
+        not os.environ.get("PJRT_NAMES_AND_LIBRARY_PATHS")
+        and importlib.util.find_spec("libtpu") is None
+        and importlib.util.find_spec("jax_plugins") is None
+        and not importlib.metadata.entry_points(group="jax_plugins")
+    )
 
 
 def default_device() -> Any:

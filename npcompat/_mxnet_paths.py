@@ -221,6 +221,7 @@ MODULES: dict[str, Path] = {
     ),
     "executor": Path(names=_of("npcompat.symbol", "Executor")),
     "symbol.symbol": Path(homes=("npcompat.symbol",)),
+    "optimizer.contrib": Path(names=_of("npcompat.optimizer", "GroupAdaGrad")),
     "optimizer.optimizer": Path(homes=("npcompat.optimizer",)),
     "optimizer.updater": Path(names=_of("npcompat.optimizer", "Updater", "get_updater")),
     **{

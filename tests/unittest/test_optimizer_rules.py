@@ -52,6 +52,22 @@ def adabelief(w, g, m, t, correct=True):
     return w - lr * m["m"] / (onp.sqrt(m["s"]) + 1e-6)
 
 
+def adam(w, g, m, t, eps=0.1, decay=0.0):
+    m["m"] = 0.9 * m.get("m", 0) + 0.1 * g
+    m["v"] = 0.99 * m.get("v", 0) + 0.01 * g * g
+    lr = 0.02 * onp.sqrt(1 - 0.99**t) / (1 - 0.9**t)
+    return w - lr * m["m"] / (onp.sqrt(m["v"]) + eps) - 0.02 * decay * w
+
+
+def adamw(w, g, m, t):
+    return adam(w, onp.clip(g, -1.2, 1.2), m, t, decay=COMMON["wd"])
+
+
+def adagrad(w, g, m, t):
+    m["s"] = m.get("s", 0) + g * g
+    return w - 0.02 * g / (onp.sqrt(m["s"]) + 0.1)
+
+
 def adadelta(w, g, m, t):
     m["g"] = 0.9 * m.get("g", 0) + 0.1 * g * g
     delta = onp.sqrt(m.get("d", 0) + 1e-6) / onp.sqrt(m["g"] + 1e-6) * g
@@ -160,6 +176,9 @@ FORMULAS = {
         {"learning_rate": 0.02, "beta2": 0.99, "correct_bias": False},
     ),
     "AdaDelta": (adadelta, {"learning_rate": 0.7}),
+    "AdaGrad": (adagrad, {"learning_rate": 0.02, "epsilon": 0.1}),
+    "Adam": (adam, {"learning_rate": 0.02, "beta2": 0.99, "epsilon": 0.1}),
+    "AdamW": (adamw, {"learning_rate": 0.02, "beta2": 0.99, "epsilon": 0.1}),
     "Adamax": (adamax, {"learning_rate": 0.02, "beta2": 0.99}),
     "Nadam": (nadam, {"learning_rate": 0.02, "beta2": 0.99, "schedule_decay": 0.1}),
     "DCASGD": (dcasgd, {"learning_rate": 0.05, "momentum": 0.8, "lamda": 0.3}),
@@ -184,6 +203,7 @@ FORMULAS = {
     "Test": (descent, {"learning_rate": 0.02}),
 }
 UNPREPARED = (
+    "AdamW",
     "Ftrl",
     "Signum signs",
     "LAMB",
@@ -249,6 +269,28 @@ def test_layers_without_norm_take_plain_steps(name):
     weights, grads = [np.zeros(3), np.ones(3)], [np.ones(3), np.zeros(3)]
     opt.update([0, 1], weights, grads, [opt.create_state(i, w) for i, w in enumerate(weights)])
     assert (weights[0] < 0).all() and weights[1].tolist() == [1, 1, 1]
+
+
+def test_rows_have_one_rate_each():
+    opt = optimizer.create("GroupAdaGrad", learning_rate=0.1, clip_gradient=2.0)
+    weight, grads = np.ones((2, 3)), [RANDOM.normal(size=(2, 3)) * 2 for _ in range(3)]
+    state = opt.create_state(0, weight)
+    expected, history = onp.ones((2, 3)), onp.zeros((2, 1))
+    for g in grads:
+        opt.update(0, weight, np.array(g, dtype="float32"), state)
+        g = onp.clip(g, -2, 2)
+        history += (g * g).mean(axis=1, keepdims=True)
+        expected -= 0.1 * g / (onp.sqrt(history) + 1e-6)
+    onp.testing.assert_allclose(weight, expected, rtol=1e-5)
+    assert optimizer.contrib.GroupAdaGrad is optimizer.GroupAdaGrad
+    with pytest.raises(NotImplementedError, match="wd=0.1"):
+        optimizer.GroupAdaGrad(wd=0.1)
+    opt.wd = 0.1
+    with pytest.raises(NotImplementedError, match="no weight decay"):
+        opt.update(0, weight, np.ones((2, 3)), state)
+    opt.wd = 0.0
+    with pytest.raises(ValueError, match=r"two axes, got shape \(3,\)"):
+        opt.create_state(1, np.ones(3))
 
 
 def test_adamax_of_a_gradient_that_is_always_zero():

@@ -169,6 +169,24 @@ def _adabelief(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
     return _by_leaf(step, jnp.zeros_like, jnp.zeros_like)
 
 
+def _groupadagrad(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
+    if wd is not None:
+        raise NotImplementedError("GroupAdaGrad: it has no weight decay; leave wd=0")
+
+    def start(weight: Any) -> Any:
+        if weight.ndim != 2:
+            raise ValueError(
+                f"GroupAdaGrad: a parameter must have two axes, got shape {weight.shape}"
+            )
+        return jnp.zeros_like(weight[:, :1])
+
+    def step(count: Any, g: Any, w: Any, squares: Any) -> tuple[Any, ...]:
+        squares = squares + jnp.mean(jnp.square(g), axis=1, keepdims=True)
+        return -lr * g / (jnp.sqrt(squares) + h["epsilon"]), squares
+
+    return _by_leaf(step, start)
+
+
 def _adadelta(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
     return optax.chain(
         *_decayed(wd), optax.scale_by_adadelta(h["rho"], h["epsilon"]), optax.scale(-lr)
@@ -316,6 +334,7 @@ RULES: dict[str, Callable[[Hyper, Any, Any], optax.GradientTransformation]] = {
     "dcasgd": _dcasgd,
     "ftml": _ftml,
     "ftrl": _ftrl,
+    "groupadagrad": _groupadagrad,
     "lamb": _lamb,
     "lans": _lans,
     "lars": _lars,

@@ -128,9 +128,16 @@ class _Finder(ast.NodeVisitor):
             self._draws.pop(target.id, None)
             if isinstance(value, ast.Call) and "size" not in [k.arg for k in value.keywords]:
                 space = self._path(value.func).rpartition(".")[0]
-                if space in ("mxnet.np.random", "mxnet.numpy.random") and not value.args:
+                constant = all([isinstance(k.value, ast.Constant) for k in value.keywords])
+                known = space in ("mxnet.np.random", "mxnet.numpy.random") and constant
+                if known and not value.args and self._path(value.func)[-5:] != ".rand":
                     self._draws[target.id] = value
         self.generic_visit(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        outside, self._draws = self._draws, {}
+        self.generic_visit(node)
+        self._draws = outside
 
     def _attached(self, node: ast.Call) -> None:
         if not (isinstance(node.func, ast.Attribute) and node.func.attr == "attach_grad"):

@@ -20,10 +20,15 @@ def _with_numpys(function: Callable[..., Any]) -> Callable[..., Any]:
     """Call a function of pandas with our arrays as NumPy's over the same memory."""
 
     @functools.wraps(function)
-    def call(*args: Any) -> Any:
-        return function(*[onp.asarray(x) if isinstance(x, Handle) else x for x in args])
+    def call(*args: Any, **kwargs: Any) -> Any:
+        args = tuple(map(_numpys, args))
+        return function(*args, **{name: _numpys(x) for name, x in kwargs.items()})
 
     return call
+
+
+def _numpys(x: Any) -> Any:
+    return onp.asarray(x) if isinstance(x, Handle) else x
 
 
 for module, name in (

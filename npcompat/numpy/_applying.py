@@ -13,7 +13,7 @@ from npcompat.numpy._filled import zeros, zeros_like
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._logic import can_cast, result_type
 from npcompat.numpy._manipulation import expand_dims, moveaxis, ndim
-from npcompat.numpy._overrides import defers_to_classes
+from npcompat.numpy._overrides import defers_for_items, defers_to_classes
 from npcompat.numpy._selection import where
 from npcompat.numpy._typing import ArrayLike
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # --- by condition ---------------------------------------------------------------------------------
 
 
-@defers_to_classes
+@defers_for_items
 def select(
     condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], default: ArrayLike = 0
 ) -> "ndarray":

@@ -15,6 +15,7 @@ from npcompat.numpy._creation import asarray
 from npcompat.numpy._diagonals import writeable_diagonal
 from npcompat.numpy._manipulation import transpose
 from npcompat.numpy._memory_order import check_order, common_order, in_order
+from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._products import product_types
 from npcompat.numpy._typing import Out
 from npcompat.numpy._ufunc import finish
@@ -106,6 +107,7 @@ def _rearranged(subscripts: str, a: Any) -> Any:
     return transpose(a, [labels.index(c) for c in target])
 
 
+@defers_to_classes
 def einsum(*operands: Any, out: Out = None, optimize: Any = False, **kwargs: Any) -> "ndarray":
     """Compute an Einstein summation: products of elements, summed over the missing subscripts.
 

@@ -98,8 +98,8 @@ from numpy import (
 )
 from numpy import bool as bool  # re-exported as np.bool
 
-from npcompat._internal.core.handle import Handle
 from npcompat.numpy._host_arrays import on_host
+from npcompat.numpy._overrides import to_numpys_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,8 +127,9 @@ def bmat(obj: Any, ldict: Any = None, gdict: Any = None) -> Any:
     ...     np.bmat([[np.eye(2), np.zeros((2, 1))]]).shape
     (2, 3)
     """
-    if isinstance(obj, Handle):
-        return onp.matrix(onp.asarray(obj))
+    obj = to_numpys_all([obj])[0]
+    if isinstance(obj, onp.ndarray):
+        return onp.matrix(obj)
     if isinstance(obj, str) and gdict is None:
         frame = sys._getframe(1)
         ldict, gdict = frame.f_locals, frame.f_globals

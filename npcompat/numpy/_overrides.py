@@ -72,7 +72,8 @@ def _knows_ours(kind: Any, protocol: str) -> bool:
     """
     names = getattr(inspect.unwrap(getattr(kind, protocol)), "__globals__", {}).values()
     modules = [getattr(x, "__name__", "") for x in names if isinstance(x, types.ModuleType)]
-    return "numpy" not in modules or any([m.partition(".")[0] == "npcompat" for m in modules])
+    homes = [*modules, *[str(getattr(x, "__module__", "")) for x in names]]
+    return "numpy" not in modules or any([m.partition(".")[0] == "npcompat" for m in homes])
 
 
 def is_sparse(x: Any) -> bool:
@@ -188,10 +189,9 @@ def _call_overrides(
     if any(map(means_more, candidates)):
         numpys = getattr(onp, function.__name__)
         called = numpys if method == "__call__" else getattr(numpys, method)
-        given = {
-            k: tuple(map(to_numpys, v)) if k == "out" else to_numpys(v) for k, v in options.items()
-        }
-        return called(*map(to_numpys, inputs), **given)
+        met = next(filter(means_more, candidates))
+        options = {k: _converted(v, met) for k, v in options.items()}
+        return called(*[to_numpys(x, met) for x in inputs], **options)
     for x in candidates:
         if type(x).__array_ufunc__ is None:
             raise TypeError(
@@ -285,10 +285,12 @@ def reduced_by(function: Callable[..., Any], arguments: Mapping[str, Any]) -> An
     arguments : mapping
         All arguments of the call by name: `locals()` at the start of the function.
     """
-    for x in (arguments["a"], arguments["where"]):
-        if _asks(x, function):
-            return _by_protocol(x, function, *_as_called(function, arguments))
     name, a = function.__name__, arguments["a"]
+    operands = (a, arguments["where"])
+    if any_defers(operands):
+        made = _by_classes(f"numpy.{name}", operands, *_as_called(function, arguments))
+        if made is not NotImplemented:
+            return made
     if _has_own(a, name):
         args, options = _as_called(function, arguments)
         return getattr(onp, name)(*args, **options)
@@ -316,11 +318,14 @@ def asks_classes(
     def complete(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            for x in dispatcher(*args, **kwargs):
-                if _asks(x, function):
-                    return cast("R", _by_protocol(x, call, args, kwargs))
-                if _has_own(x, function.__name__):
-                    return cast("R", getattr(onp, function.__name__)(*args, **kwargs))
+            operands = tuple(dispatcher(*args, **kwargs))
+            if not late_bound.ordinary.issuperset(map(type, operands)):
+                name = function.__name__
+                made = _by_classes(f"numpy.{name}", operands, args, kwargs, call)
+                if made is not NotImplemented:
+                    return cast("R", made)
+                if any([_has_own(x, name) for x in operands]):
+                    return cast("R", getattr(onp, name)(*args, **kwargs))
             return function(*args, **kwargs)
 
         return call
@@ -372,20 +377,11 @@ def _deferring(function: Function, space: str) -> Function:
     def asked(*args: Any, **kwargs: Any) -> Any:
         a = args[0] if args else kwargs.get("a")
         operands = (*args, *kwargs.values())
-        if not any(map(_is_foreign, operands)):
-            if not _has_own(a, name):
-                return NotImplemented
-            kwargs = {k: x for k, x in kwargs.items() if x is not None}
-        met = next(filter(_is_foreign, operands), a)
-        if isinstance(met, Handle):
-            return (
-                _by_protocol(met, function, args, kwargs, space)
-                if _asks(met, function)
-                else NotImplemented
-            )
-        args = tuple([to_numpys(x, met) for x in args])
-        numpys = getattr(importlib.import_module(space), name)
-        return _from_numpys(numpys(*args, **{k: to_numpys(x, met) for k, x in kwargs.items()}), met)
+        made = _by_classes(f"{space}.{name}", operands, args, kwargs)
+        if made is not NotImplemented or not _has_own(a, name):
+            return made
+        given = {k: x for k, x in kwargs.items() if x is not None}
+        return _by_numpy(f"{space}.{name}", a, args, given)
 
     return ask_first(function, asked)
 
@@ -414,12 +410,7 @@ def by_items(
     operands = list(_items((*args, *kwargs.values())))
     if not any_defers(operands):
         return NotImplemented
-    met = next(filter(_is_foreign, operands))
-    if isinstance(met, Handle):
-        ours = getattr(sys.modules[f"npcompat.{space}"], name)
-        return _by_protocol(met, ours, args, kwargs, space) if _asks(met, ours) else NotImplemented
-    made = getattr(sys.modules[space], name)(*to_numpys_all(args), **to_numpys_all(kwargs))
-    return _from_numpys(made, met)
+    return _by_classes(f"{space}.{name}", operands, args, kwargs)
 
 
 def any_defers(arrays: Sequence[Any]) -> bool:
@@ -481,63 +472,137 @@ _OF_METHODS = frozenset((
 
 
 _answering = threading.local()
-"""Name of the function that an array's own `__array_function__` is to run, which asks no class."""
+"""Path of the function that an array's own `__array_function__` is to run, which asks no class."""
 
 
 def answered_by(function: Callable[..., Any], args: Sequence[Any], kwargs: Any) -> Any:
     """Run our function for instances of a subclass, without asking its class again."""
-    _answering.name = function.__name__
+    name = function.__name__
+    spaces = ("numpy", "numpy.linalg", "numpy.fft")
+    found = [s for s in spaces if getattr(sys.modules[f"npcompat.{s}"], name, None) is function]
+    before = getattr(_answering, "path", None)
+    _answering.path = f"{found[0]}.{name}" if found else None
     try:
         return function(*args, **kwargs)
     finally:
-        _answering.name = None
+        _answering.path = before
 
 
-def _asks(x: Any, function: Callable[..., Any]) -> bool:
-    """Return True if an object's class is to be asked for a function, and does not run it already."""
-    if not _is_foreign(x):
+def _by_classes(
+    path: str,
+    operands: Sequence[Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    ours: Any = None,
+) -> Any:
+    """Return what the classes of operands make of a call of a function, such as `numpy.sum`.
+
+    Returns NotImplemented if our function is to run: no class has a meaning of its own, or an
+    operand is recorded or traced beside containers, whose elements are taken then. `ours` is our
+    function if no name of `np` is that of the path.
+
+    Raises
+    ------
+    TypeError
+        If all classes return NotImplemented.
+    """
+    if getattr(_answering, "path", None) == path:
+        _answering.path = None
+        return NotImplemented
+    asked: list[Any] = []
+    for x in filter(_is_foreign, operands):
+        if type(x) not in map(type, asked):
+            place = next((i for i, o in enumerate(asked) if isinstance(x, type(o))), len(asked))
+            asked.insert(place, x)
+    if not asked:
+        return NotImplemented
+    kinds = tuple([type(x) for x in asked if hasattr(type(x), "__array_function__")])
+    if not kinds and any(map(_is_live, _items((*args, *kwargs.values())))):
+        return NotImplemented
+    for x in asked:
+        found = _by_class(path, x, kinds, args, kwargs, ours)
+        if found is not NotImplemented:
+            return found
+    raise TypeError(
+        f"no implementation found for '{path}' on types that implement __array_function__: "
+        f"[{', '.join(map(repr, kinds))}]"
+    )
+
+
+def _by_class(
+    path: str,
+    x: Any,
+    kinds: tuple[Any, ...],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    ours: Any,
+) -> Any:
+    """Return what the class of one operand makes of a call; it may decline by NotImplemented."""
+    kind: Any = type(x)
+    if isinstance(x, Handle) or (
+        type(x) in kinds
+        and not isinstance(x, onp.ndarray | onp.generic)
+        and _knows_ours(kind, "__array_function__")
+    ):
+        space, _, name = path.rpartition(".")
+        asked = getattr(sys.modules[f"npcompat.{space}"], name, ours)
+        found = kind.__array_function__(x, asked, kinds, args, kwargs)
+        if found is not NotImplemented or isinstance(x, Handle):
+            return found
+    return _by_numpy(path, x, args, kwargs)
+
+
+def _by_numpy(path: str, met: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """Call NumPy's function with our arrays as NumPy's, for an operand of another class.
+
+    Returns NotImplemented if NumPy has none of that path.
+    """
+    space, _, name = path.rpartition(".")
+    function = getattr(importlib.import_module(space), name, None)
+    if function is None:
+        return NotImplemented
+    given = {key: _converted(value, met) for key, value in kwargs.items()}
+    return _from_numpys(function(*[_converted(x, met) for x in args], **given), met)
+
+
+def _converted(x: Any, met: Any) -> Any:
+    """Return an argument with our arrays as NumPy's, in lists and tuples, too."""
+    if type(x) in (list, tuple):
+        return type(x)([_converted(item, met) for item in x])
+    return to_numpys(x, met)
+
+
+def _is_live(x: Any) -> bool:
+    """Return True for what is recorded, or not known while a function is compiled."""
+    if not isinstance(x, Handle):
         return False
-    if getattr(_answering, "name", None) != function.__name__:
-        return True
-    _answering.name = None
-    return False
+    recorded = modes.current().recording and handles.read(x).node is not None
+    return recorded or not handles.is_known(x)
 
 
 def _from_numpys(made: Any, met: Any) -> Any:
     """Return a result of NumPy's function: its plain arrays, made of a container's, as ours."""
     if means_more(met):
         return made
+    if isinstance(made, tuple) and hasattr(made, "_fields"):
+        return type(made)(*[_from_numpys(x, met) for x in made])
     if type(made) in (list, tuple):
         return type(made)([_from_numpys(x, met) for x in made])
     return over_memory(made) if type(made) is onp.ndarray else made
 
 
 def _by_protocol(
-    x: Any,
-    function: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    space: str = "numpy",
+    x: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:
-    """Call `__array_function__` of an object's class, for our function or NumPy's.
-
-    NumPy's is the one that other libraries know. Of a class without that method, it is called.
-    """
+    """Call a creation function of the class of an object, ours or NumPy's."""
     kind: Any = type(x)
     name = function.__name__
-    numpys = getattr(importlib.import_module(space), name, function)
-    if means_more(x) or not hasattr(kind, "__array_function__"):
+    numpys = getattr(onp, name, function)
+    if means_more(x):
         args = tuple([to_numpys(a, x) for a in args])
         kwargs = {key: to_numpys(value, x) for key, value in kwargs.items()}
-        if not hasattr(kind, "__array_function__"):
-            return _from_numpys(numpys(*args, **kwargs), x)
-    if isinstance(x, Handle):
-        candidates = [getattr(sys.modules[f"npcompat.{space}"], name)]
-    elif isinstance(x, onp.ndarray | onp.generic) or not _knows_ours(kind, "__array_function__"):
-        candidates = [numpys]
-    else:
-        candidates = [function, numpys]
-    for asked in candidates:
+    alone = isinstance(x, onp.ndarray | onp.generic) or not _knows_ours(kind, "__array_function__")
+    for asked in (numpys,) if alone else (function, numpys):
         made = kind.__array_function__(x, asked, (kind,), args, kwargs)
         if made is not NotImplemented:
             return made

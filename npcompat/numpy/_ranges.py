@@ -297,7 +297,7 @@ def linspace(
         if not retstep:
             return made
         parts = count - 1 if endpoint else count
-        if parts == 0:
+        if parts <= 0:
             return made, asarray(math.nan)
         computed = wanted if wanted in (_float64, _complex128) else None
         return made, (asarray(stop, computed) - asarray(start, computed)) / parts

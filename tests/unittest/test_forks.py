@@ -41,9 +41,26 @@ def test_a_child_draws_if_the_parent_has_computed_on_the_host_only():
     assert run(before, "np.random.rand(3).shape, (a + 1).tolist()[0]") == "(3,) [1.0, 2.0, 3.0]"
 
 
-@pytest.mark.parametrize("inside", ["np.random.rand(3)", "npx.jit(np.sin)(np.ones(2))"])
-def test_a_child_of_a_process_with_xla_is_told(inside):
-    assert run("np.random.rand(3)", inside) == "refused: XLA does not work in this process"
+USES = {
+    "draw": ("np.random.rand(3)", "np.random.rand(3)"),
+    "compile": ("np.random.rand(3)", "npx.jit(np.sin)(np.ones(2))"),
+    "compiled": ("f = npx.jit(np.sin); a = np.ones(2); f(a), f(a), f(a)", "f(a).sum()"),
+    "on XLA": (
+        "with npx.backend('jax'): a = np.ones((2000, 1000)); (-a).asnumpy(); (-a).asnumpy()",
+        "(-a).shape",
+    ),
+    "gradient": (
+        "from npcompat import autograd; a = np.ones(2); a.attach_grad()\n"
+        "with autograd.record(): b = (np.random.rand(2) * a).sum()\n",
+        "b.backward()",
+    ),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_child_of_a_process_with_xla_is_told(use):
+    before, inside = USES[use]
+    assert run(before, inside) == "refused: XLA does not work in this process"
 
 
 def test_such_a_child_computes_on_the_host():

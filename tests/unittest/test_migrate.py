@@ -35,6 +35,8 @@ SAME = [
     "y = x.argsort()",
     "x = np.random.normal(size=3); x.attach_grad()",
     "x = np.random.normal(); y = x * 2; y.attach_grad()",
+    "def f():\n    x = np.random.normal()\ndef g(x):\n    x.attach_grad()",
+    "x = np.random.normal(loc=mean); x.attach_grad()",
     "d = nn.Dense(2, activation='relu')",
     "x = nd.zeros((2, 3))",
     "y = npx.softmax(x)",

@@ -90,3 +90,9 @@ def test_a_matrix_of_blocks_is_made_of_arrays_lists_and_names(backend):
     for found in (np.bmat([[np.eye(2), np.eye(2)]]), np.bmat("a a"), np.bmat("b, b", {"b": a}, {})):
         assert isinstance(found, onp.matrix) and found.tolist() == [[1, 0, 1, 0], [0, 1, 0, 1]]
     assert np.bmat(np.arange(3)).tolist() == [[0, 1, 2]]
+
+
+@pytest.mark.parametrize("num", [0, 1])
+def test_there_is_no_step_between_fewer_than_two_values(num, backend):
+    values, step = np.linspace(0, 1, num, retstep=True)
+    assert values.shape == (num,) and np.isnan(step)

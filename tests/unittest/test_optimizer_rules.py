@@ -271,6 +271,12 @@ def test_layers_without_norm_take_plain_steps(name):
     assert (weights[0] < 0).all() and weights[1].tolist() == [1, 1, 1]
 
 
+def test_adagrad_without_epsilon_leaves_what_has_no_gradient():
+    opt, weight = optimizer.AdaGrad(0.1, epsilon=0.0), np.ones(2)
+    opt.update(0, weight, np.array([0.0, 2.0]), opt.create_state(0, weight))
+    onp.testing.assert_allclose(weight, [1, 0.9], rtol=1e-6)
+
+
 def test_rows_have_one_rate_each():
     opt = optimizer.create("GroupAdaGrad", learning_rate=0.1, clip_gradient=2.0)
     weight, grads = np.ones((2, 3)), [RANDOM.normal(size=(2, 3)) * 2 for _ in range(3)]

@@ -243,3 +243,86 @@ def test_matrices_of_symbols_have_their_own_products():
     assert a * SymbolicMatrix() == a @ SymbolicMatrix() == ("product", "ndarray")
     assert (a.sum() * SymbolicMatrix())[0] == "product"
     assert "numpy" in [kind.__module__ for kind in type(a).__mro__]  # SymPy's test of arrays
+
+
+class Box:
+    """A container of another library, as a series of pandas."""
+
+    __array_priority__ = 1000
+
+    def __init__(self, values):
+        self.values = onp.asarray(values)
+
+    shape = property(lambda self: self.values.shape)
+    ndim = property(lambda self: self.values.ndim)
+    dtype = property(lambda self: self.values.dtype)
+
+    def __len__(self):
+        return len(self.values)
+
+    def __array__(self, dtype=None, copy=None):
+        return onp.array(self.values, dtype)
+
+
+BESIDE = {
+    "interp": lambda b, y: np.interp(b, [1.0, 2.0], [y[0], y[1]]),
+    "dot": lambda b, y: np.dot(b, [y, y, y]),
+    "dot reversed": lambda b, y: np.dot(y, b),
+    "where": lambda b, y: np.where(onp.asarray(b) > 1, y, b),
+    "concatenate": lambda b, y: np.concatenate([y, b]),
+    "outer": lambda b, y: np.outer(b, [y[0], y[1]]),
+    "average": lambda b, y: np.average(y, weights=b),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_what_is_recorded_or_traced_beside_a_container_is_computed_by_us(name):
+    def gradient(other):
+        x = np.array([1.0, 2.0, 3.0])
+        x.attach_grad()
+        with autograd.record():
+            loss = BESIDE[name](other, x * 2).sum()
+        loss.backward()
+        return x.grad.tolist()
+
+    values = onp.array([1.0, 2.0, 3.0], "float32")
+    assert gradient(Box(values)) == gradient(values)
+    compiled = npx.jit(lambda y: BESIDE[name](Box(values), y))(np.ones(3))
+    onp.testing.assert_allclose(compiled, BESIDE[name](values, np.ones(3)), rtol=1e-6)
+
+
+def test_results_of_functions_of_containers_are_ours():
+    box = Box(onp.eye(2))
+    for made in (np.linalg.qr(box)[0], np.linalg.svd(box)[0], np.linalg.svd(box).S):
+        assert type(made) is np.ndarray
+    counted = np.unique_counts(box)
+    assert type(counted.values) is np.ndarray and counted.counts.tolist() == [2, 2]
+    assert np.select([np.ones(2, bool)], [Box([1.0, 2.0])]).tolist() == [1, 2]
+    assert np.einsum("ij->", box) == 2
+
+
+class Passing(np.ndarray):
+    def __array_function__(self, function, types, args, kwargs):
+        return super().__array_function__(function, types, args, kwargs)
+
+
+def test_a_class_that_passes_on_is_asked_once_for_all_its_operands():
+    a = np.ones(3).view(Passing)
+    mask = (a > 0).view(Passing)
+    for made in (np.sum(a, where=mask), onp.sum(a, where=mask), np.dot(a, a), np.vdot(a, a)):
+        assert made == 3
+    assert np.max(a, where=mask, initial=0) == np.mean(a, where=mask) == 1
+    assert np.histogram2d(a, a)[0].shape == (10, 10)
+    square = np.ones((2, 2, 2)).view(Passing)
+    assert np.linalg.trace(square).tolist() == np.trace(square).tolist() == [2, 2]
+
+
+def test_classes_that_decline_leave_a_function_to_the_next():
+    class Declining(np.ndarray):
+        def __array_function__(self, function, types, args, kwargs):
+            return NotImplemented
+
+    a = np.ones(3).view(Declining)
+    assert np.dot(a, Box(onp.ones(3))) == 3
+    with pytest.raises(TypeError, match="no implementation found for 'numpy.dot'"):
+        np.dot(a, a)

@@ -11,6 +11,7 @@ The C fast path finds the tables that it reads by their position in `ProgramCach
 
 from collections.abc import Iterator
 from typing import Any
+from weakref import WeakSet
 
 Table = dict[Any, Any]
 FORWARD, RECORDED, DONATING = "forward", "recorded", "donating"
@@ -35,6 +36,19 @@ class _Tables(dict[tuple[str, str, int], Table]):
         return made
 
 
+_caches: "WeakSet[ProgramCache]" = WeakSet()
+
+
+def taken_away(backend: str) -> list[Table]:
+    """Empty all tables of a backend, and return what they held."""
+    found = []
+    for cache in list(_caches):
+        for table in cache.of_backend(backend):
+            found.append(dict(table))
+            table.clear()
+    return found
+
+
 class ProgramCache:
     """Cache of the programs of an operator; the module's docstring explains its tables.
 
@@ -46,9 +60,10 @@ class ProgramCache:
         The tables that the C fast path reads.
     """
 
-    __slots__ = ("direct", "tables")
+    __slots__ = ("__weakref__", "direct", "tables")
 
     def __init__(self) -> None:
+        _caches.add(self)
         self.tables = _Tables()
         self.direct = tuple([self.tables[key] for key in _DIRECT])
 
@@ -66,4 +81,4 @@ class ProgramCache:
             table.clear()
 
 
-__all__ = ["DONATING", "FORWARD", "RECORDED", "ProgramCache", "Table", "position"]
+__all__ = ["DONATING", "FORWARD", "RECORDED", "ProgramCache", "Table", "position", "taken_away"]

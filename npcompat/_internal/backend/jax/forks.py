@@ -4,14 +4,20 @@ A child of a process in which XLA has not started may start it for itself.
 """
 
 import os
+from typing import Any
 
 from npcompat._internal.backend.jaxpr.compat import private
+from npcompat._internal.core import program_cache
 
 _lost = [False]
+_kept: list[Any] = []
+"""Programs of the parent: the destructor of one might wait for XLA's threads."""
 
 
 def _note_in_child() -> None:
-    _lost[0] = _lost[0] or bool(private("jax._src.xla_bridge", "backends_are_initialized")())
+    if private("jax._src.xla_bridge", "backends_are_initialized")():
+        _lost[0] = True
+        _kept.extend(program_cache.taken_away("jax"))  # the C part calls what it finds
 
 
 def check_threads() -> None:
@@ -19,8 +25,9 @@ def check_threads() -> None:
     if _lost[0]:
         raise RuntimeError(
             "XLA does not work in this process, which was forked after XLA had started: its threads "
-            "stay with the parent. Start processes by multiprocessing.get_context('spawn'), or draw "
-            "random numbers and call compiled functions in the parent after the fork only"
+            "stay with the parent. Start processes by multiprocessing.get_context('spawn'), or let "
+            "the parent draw random numbers, compute gradients and call compiled functions after "
+            "the fork only"
         )
 
 

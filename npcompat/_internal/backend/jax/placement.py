@@ -253,7 +253,7 @@ def default_is_cpu() -> bool:
 def _no_plugin() -> bool:
     """Return True if nothing is installed by which JAX finds other devices than CPUs."""
     return (
-        not os.environ.get("PJRT_NAMES_AND_LIBRARY_PATHS")
+        not (os.environ.get("PJRT_NAMES_AND_LIBRARY_PATHS") or os.environ.get("TPU_LIBRARY_PATH"))
         and importlib.util.find_spec("libtpu") is None
         and importlib.util.find_spec("jax_plugins") is None
         and not importlib.metadata.entry_points(group="jax_plugins")

@@ -98,7 +98,9 @@ def _scale_by_root(eps: float) -> optax.GradientTransformation:
 
     def update(updates: Any, state: Any, params: Any = None) -> Any:
         squares = jax.tree.map(lambda g, s: s + jnp.square(g), updates, state.sum_of_squares)
-        scaled = jax.tree.map(lambda g, s: g / (jnp.sqrt(s) + eps), updates, squares)
+        scaled = jax.tree.map(
+            lambda g, s: jnp.where(s > 0, g / (jnp.sqrt(s) + eps), 0), updates, squares
+        )
         return scaled, optax.ScaleByRssState(sum_of_squares=squares)
 
     return optax.GradientTransformation(optax.scale_by_rss(0.0).init, update)

@@ -61,8 +61,8 @@ def from_numpy(ndarray: onp.ndarray[Any, Any], zero_copy: bool = True) -> ndarra
         True, the default: the result shares the memory of `ndarray`, which must be contiguous in C
         order, and which NumPy can't write any more, as in MXNet; it sees what is written into the
         result, which takes no recorded write and no other shape meanwhile. Of a read-only array the
-        result is read-only. Values on XLA never share memory that
-        is written: they are copied. False: both arrays are independent.
+        result is read-only. Values on XLA never share memory that is written: they are copied.
+        False: both arrays are independent.
 
     Raises
     ------

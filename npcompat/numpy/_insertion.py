@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as onp
 
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import handles
+from npcompat._internal.dispatch import handles, subclasses
 from npcompat._internal.indexing.assigned_value import fitted
 from npcompat.numpy._checks import shaping
 from npcompat.numpy._creation import asanyarray, asarray
@@ -135,7 +135,7 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
     positions = onp.broadcast_to(onp.where(positions < 0, positions + length, positions), (count,))
     order = onp.argsort(onp.concatenate([positions, onp.arange(length)]), kind="stable")
     made = take(concatenate((block_of_new, arr), axis, dtype=arr.dtype), order, axis)
-    return _as_laid_out(made, arr)
+    return subclasses.inherit(_as_laid_out(made, arr), arr)
 
 
 def _as_laid_out(made: Any, arr: Any) -> Any:

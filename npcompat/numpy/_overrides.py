@@ -19,6 +19,7 @@ from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import handles, late_bound
 from npcompat._internal.dispatch.borrowed_buffers import over_memory
 from npcompat._internal.dispatch.subclasses import is_subclass
+from npcompat._internal.dispatch.symbolic_number import SymbolicNumber
 from npcompat.numpy._unbound import ask_first
 
 P = ParamSpec("P")
@@ -58,7 +59,7 @@ def _is_container(kind: Any) -> bool:
     NumPy's functions make of them is theirs. Arrays that speak DLPack are taken as arrays.
     """
     return (
-        not issubclass(kind, (Handle, onp.ndarray, *_NONE_OF_THEM))
+        not issubclass(kind, (Handle, SymbolicNumber, onp.ndarray, *_NONE_OF_THEM))
         and hasattr(kind, "__array_priority__")
         and not hasattr(kind, "__dlpack__")
     )

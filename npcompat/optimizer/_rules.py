@@ -122,7 +122,7 @@ class Adam(Optimizer):
     >>> weight, grad = np.ones(2), np.array([1.0, -5.0])
     >>> adam = optimizer.Adam(learning_rate=0.1)
     >>> adam.update(0, weight, grad, adam.create_state(0, weight))
-    >>> weight
+    >>> weight.round(4)
     array([0.9, 1.1])
     """
 

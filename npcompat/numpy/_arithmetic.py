@@ -12,7 +12,7 @@ from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import elementwise, operator
 from npcompat._internal.dispatch import array_like, execution, handles, late_bound
 from npcompat.numpy._empty_slices import is_empty
-from npcompat.numpy._overrides import overrides
+from npcompat.numpy._other_classes import overrides
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order, Out
 from npcompat.numpy._ufunc import call, positional_outs
 from npcompat.numpy._ufunc_class import document

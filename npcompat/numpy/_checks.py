@@ -15,6 +15,7 @@ from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Attrs, Op, operator
 from npcompat._internal.dispatch import array_like, handles
 from npcompat._internal.dispatch.apply import apply
+from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat._internal.support.errors import TracedValueError, user_location
 
 
@@ -72,6 +73,13 @@ def is_recorded(a: Any) -> bool:
     return modes.current().recording and isinstance(a, Handle) and handles.read(a).node is not None
 
 
+def is_live(x: Any) -> bool:
+    """Return True for what is being recorded, or not known yet in a compiled function."""
+    if not isinstance(x, Handle):
+        return isinstance(x, TracedNumber)
+    return is_recorded(x) or language.is_tracer(handles.read(x).payload)
+
+
 _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 
@@ -83,4 +91,4 @@ def check_casting(casting: Any) -> None:
         )
 
 
-__all__ = ["check_casting", "flagged", "is_recorded", "outside", "refuse", "shaping"]
+__all__ = ["check_casting", "flagged", "is_live", "is_recorded", "outside", "refuse", "shaping"]

@@ -19,6 +19,7 @@ from npcompat.numpy._checks import check_casting
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
 from npcompat.numpy._host_arrays import into_numpys
 from npcompat.numpy._manipulation import ndim
+from npcompat.numpy._other_classes import any_foreign
 from npcompat.numpy._overrides import by_items, defers_for_items, given
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Out
 from npcompat.numpy._ufunc import _select_where, finish
@@ -36,7 +37,7 @@ def _joined_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resoluti
 
 
 @operator(
-    "_npi_concatenate", order="K", keeps_class="priority", rule=_joined_types, pattern="injective"
+    "_npi_concatenate", order="K", needs_priority=True, rule=_joined_types, pattern="injective"
 )
 def _concatenate(xp: Any, *arrays: Any, axis: Any = 0, dtype: Any = None, axes: int = 0) -> Any:
     """Concatenate arrays along an axis, each expanded to at least `ndmin` axes.
@@ -47,7 +48,7 @@ def _concatenate(xp: Any, *arrays: Any, axis: Any = 0, dtype: Any = None, axes: 
     return xp.concatenate(raised, axis=axis)
 
 
-@operator("_npi_stack", order="K", keeps_class="priority", rule=_joined_types, pattern="injective")
+@operator("_npi_stack", order="K", needs_priority=True, rule=_joined_types, pattern="injective")
 def _stack(xp: Any, *arrays: Any, axis: int = 0, dtype: Any = None) -> Any:
     """Stack arrays of one shape along a new axis."""
     return xp.stack(arrays, axis=axis)
@@ -64,9 +65,10 @@ def _join(
 ) -> Any:
     """Join arrays with the arguments that `concatenate` and `stack` share."""
     what = op.name.removeprefix("_npi_")
-    options = given(out, axis=(axis, 0), dtype=(dtype, None), casting=(casting, "same_kind"))
-    if (found := by_items(what, (arrays,), options)) is not NotImplemented:
-        return found
+    if any_foreign(arrays):
+        options = given(out, axis=(axis, 0), dtype=(dtype, None), casting=(casting, "same_kind"))
+        if (found := by_items(what, (arrays,), options)) is not NotImplemented:
+            return found
     if not arrays:
         raise ValueError(f"need at least one array to {what}")
     if out is not None and dtype is not None:

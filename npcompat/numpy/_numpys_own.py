@@ -99,7 +99,7 @@ from numpy import (
 from numpy import bool as bool  # re-exported as np.bool
 
 from npcompat.numpy._host_arrays import on_host
-from npcompat.numpy._overrides import to_numpys_all
+from npcompat.numpy._other_classes import to_numpys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,7 +127,7 @@ def bmat(obj: Any, ldict: Any = None, gdict: Any = None) -> Any:
     ...     np.bmat([[np.eye(2), np.zeros((2, 1))]]).shape
     (2, 3)
     """
-    obj = to_numpys_all([obj])[0]
+    obj = to_numpys(obj)
     if isinstance(obj, onp.ndarray):
         return onp.matrix(obj)
     if isinstance(obj, str) and gdict is None:

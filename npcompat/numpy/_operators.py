@@ -30,7 +30,8 @@ from npcompat._internal.dispatch.placement import SCALARS
 from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat._internal.native import fast_path
 from npcompat.numpy import _arithmetic, _bits, _comparison, _floats, _products
-from npcompat.numpy._overrides import is_sparse, means_more, overridden, overrides, to_numpys
+from npcompat.numpy._other_classes import is_sparse, means_more, overrides, to_numpys
+from npcompat.numpy._overrides import overridden
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy._ufunc import name_of, on_host, store
 

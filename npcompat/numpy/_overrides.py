@@ -8,127 +8,41 @@ import importlib
 import inspect
 import sys
 import threading
-import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as onp
 
-from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import handles, late_bound
-from npcompat._internal.dispatch.borrowed_buffers import over_memory
+from npcompat._internal.dispatch import late_bound
 from npcompat._internal.dispatch.subclasses import is_subclass
-from npcompat._internal.dispatch.symbolic_number import SymbolicNumber
+from npcompat.numpy._checks import is_live
+from npcompat.numpy._other_classes import (
+    any_foreign,
+    from_numpys,
+    has_method_for,
+    is_foreign,
+    items_of,
+    knows_ours,
+    means_more,
+    overrides,
+    to_numpys,
+)
 from npcompat.numpy._unbound import ask_first
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Function = TypeVar("Function", bound=Callable[..., Any])
-_NONE_OF_THEM = (onp.generic, int, float, complex, str, bytes, list, tuple, type(None))
-_NUMPYS = onp.ndarray.__array_ufunc__
 
 
-_MEANING_MORE = (onp.ma.MaskedArray, onp.matrix)
+# --- ufuncs ---------------------------------------------------------------------------------------
 
 
-def means_more(x: Any) -> bool:
-    """Return True for arrays of NumPy's that are no plain elements, which NumPy's functions know.
-
-    They are masked arrays, matrices, and instances of classes that override NumPy's protocols, as
-    quantities of Astropy.
-    """
-    kind: Any = type(x)
-    return isinstance(x, onp.ndarray) and _has_own_meaning(kind)
-
-
-@functools.cache
-def _has_own_meaning(kind: Any) -> bool:
-    return (
-        issubclass(kind, _MEANING_MORE)
-        or kind.__array_ufunc__ is not _NUMPYS
-        or kind.__array_function__ is not onp.ndarray.__array_function__
-    )
-
-
-@functools.cache
-def _is_container(kind: Any) -> bool:
-    """Return True for classes of other libraries that hold arrays in a way of their own.
-
-    Series and frames of pandas, labelled arrays of xarray and sparse matrices are such: what
-    NumPy's functions make of them is theirs. Arrays that speak DLPack are taken as arrays.
-    """
-    return (
-        not issubclass(kind, (Handle, SymbolicNumber, onp.ndarray, *_NONE_OF_THEM))
-        and hasattr(kind, "__array_priority__")
-        and not hasattr(kind, "__dlpack__")
-    )
-
-
-@functools.cache
-def _knows_ours(kind: Any, protocol: str) -> bool:
-    """Return True if a class may compare functions with ours, and False if it knows NumPy's only.
-
-    The module that defines the method tells: it imports numpy, and nothing of npcompat.
-    """
-    names = getattr(inspect.unwrap(getattr(kind, protocol)), "__globals__", {}).values()
-    modules = [getattr(x, "__name__", "") for x in names if isinstance(x, types.ModuleType)]
-    homes = [*modules, *[str(getattr(x, "__module__", "")) for x in names]]
-    return "numpy" not in modules or any([m.partition(".")[0] == "npcompat" for m in homes])
-
-
-def is_sparse(x: Any) -> bool:
-    """Return True for sparse arrays and matrices of SciPy's, whose operators know NumPy's only."""
-    sparse = sys.modules.get("scipy.sparse")
-    return sparse is not None and isinstance(x, sparse.sparray | sparse.spmatrix)
-
-
-def to_numpys(x: Any, other: Any = None) -> Any:
-    """Return an operand for NumPy's function: an array of ours as NumPy's over the same memory.
-
-    `other` is the operand that has the function.
-
-    Raises
-    ------
-    TypeError
-        If it is recorded: the derivative would be lost.
-    """
-    if not isinstance(x, Handle):
-        return x
-    if modes.current().recording and handles.read(x).node is not None:
-        raise TypeError(
-            f"an array that is recorded meets a {type(other).__name__} of SciPy's, whose functions "
-            "have no derivatives: take its elements as an array, as c.toarray()"
-            if is_sparse(other)
-            else "an array that is recorded meets a masked array or a matrix of NumPy's, whose "
-            "functions have no derivatives: take its elements and its mask as arrays, as m.filled(0) "
-            "and ~numpy.ma.getmaskarray(m)"
-            if isinstance(other, _MEANING_MORE)
-            else f"an array that is recorded meets a {type(other).__name__}, whose functions have "
-            "no derivatives here: take its elements as an array, by np.asarray"
-        )
-    return onp.asarray(x)
-
-
-def overrides(x: Any) -> bool:
-    """Return True if the class of an operand overrides ufuncs."""
-    if isinstance(x, Handle):
-        return (
-            is_subclass(type(x))
-            and getattr(type(x), "__array_ufunc__", None) is not late_bound.ndarray.__array_ufunc__
-        )
-    if isinstance(x, _NONE_OF_THEM):
-        return False
-    if means_more(x):
-        return True
-    return getattr(type(x), "__array_ufunc__", _NUMPYS) is not _NUMPYS
-
-
-def _in_turn(operands: Sequence[Any]) -> list[Any]:
-    """List one operand per overriding class: left to right, subclasses before bases."""
+def _in_turn(operands: Iterable[Any], has_say: Callable[[Any], bool]) -> list[Any]:
+    """List one operand per class with a say: left to right, subclasses before bases."""
     found: list[Any] = []
     for x in operands:
-        if overrides(x) and type(x) not in map(type, found):
+        if has_say(x) and type(x) not in map(type, found):
             place = next(
                 (i for i, other in enumerate(found) if isinstance(x, type(other))), len(found)
             )
@@ -184,15 +98,14 @@ _FOLDS = {
 def _call_overrides(
     function: Any, method: str, inputs: Sequence[Any], options: Mapping[str, Any]
 ) -> Any:
-    candidates = _in_turn([*inputs, *options.get("out", ()), options.get("where")])
+    candidates = _in_turn([*inputs, *options.get("out", ()), options.get("where")], overrides)
     if function is None or not candidates:
         return NotImplemented
     if any(map(means_more, candidates)):
         numpys = getattr(onp, function.__name__)
         called = numpys if method == "__call__" else getattr(numpys, method)
         met = next(filter(means_more, candidates))
-        options = {k: _converted(v, met) for k, v in options.items()}
-        return called(*[to_numpys(x, met) for x in inputs], **options)
+        return called(*to_numpys(tuple(inputs), met), **_all_to_numpys(options, met))
     for x in candidates:
         if type(x).__array_ufunc__ is None:
             raise TypeError(
@@ -201,14 +114,14 @@ def _call_overrides(
     for x in candidates:
         kind: Any = type(x)
         asked = function
-        if not (isinstance(x, Handle) or _knows_ours(kind, "__array_ufunc__")):
+        if not (isinstance(x, Handle) or knows_ours(kind, "__array_ufunc__")):
             asked = getattr(onp, function.__name__, function)
         found = kind.__array_ufunc__(x, asked, method, *inputs, **options)
         if found is not NotImplemented:
             return found
     ours = [isinstance(x, Handle) for x in (*inputs, *options.get("out", ()))]
     if any(ours) and not any([isinstance(x, Handle) for x in candidates]):
-        found = _with_numpys_arrays(function, method, inputs, options)
+        found = _with_numpys_arrays(function, method, candidates[0], inputs, options)
         if found is not NotImplemented:
             return found
     shown = ", ".join(
@@ -222,14 +135,18 @@ def _call_overrides(
 
 
 def _with_numpys_arrays(
-    function: Any, method: str, inputs: Sequence[Any], options: Mapping[str, Any]
+    function: Any, method: str, met: Any, inputs: Sequence[Any], options: Mapping[str, Any]
 ) -> Any:
     """Call NumPy's ufunc with our arrays as NumPy's, for classes that know only those."""
     numpys = getattr(onp, function.__name__, None)
     if not isinstance(numpys, onp.ufunc):
         return NotImplemented
     called = numpys if method == "__call__" else getattr(numpys, method)
-    return called(*to_numpys_all(list(inputs)), **to_numpys_all(dict(options)))
+    return called(*to_numpys(tuple(inputs), met), **_all_to_numpys(options, met))
+
+
+def _all_to_numpys(options: Mapping[str, Any], met: Any) -> dict[str, Any]:
+    return {name: to_numpys(value, met) for name, value in options.items()}
 
 
 def given(out: Any, **options: Any) -> dict[str, Any]:
@@ -241,6 +158,9 @@ def given(out: Any, **options: Any) -> dict[str, Any]:
     }
     outs = out if isinstance(out, tuple) else (out,)
     return found if all([o is None for o in outs]) else {"out": outs, **found}
+
+
+# --- functions ------------------------------------------------------------------------------------
 
 
 def made_like(like: Any, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
@@ -288,11 +208,11 @@ def reduced_by(function: Callable[..., Any], arguments: Mapping[str, Any]) -> An
     """
     name, a = function.__name__, arguments["a"]
     operands = (a, arguments["where"])
-    if any_defers(operands):
+    if any_foreign(operands):
         made = _by_classes(f"numpy.{name}", operands, *_as_called(function, arguments))
         if made is not NotImplemented:
             return made
-    if _has_own(a, name):
+    if has_method_for(a, name):
         args, options = _as_called(function, arguments)
         return getattr(onp, name)(*args, **options)
     if not is_subclass(type(a)) or getattr(type(a), name) is getattr(late_bound.ndarray, name):
@@ -325,31 +245,13 @@ def asks_classes(
                 made = _by_classes(f"numpy.{name}", operands, args, kwargs, call)
                 if made is not NotImplemented:
                     return cast("R", made)
-                if any([_has_own(x, name) for x in operands]):
+                if any([has_method_for(x, name) for x in operands]):
                     return cast("R", getattr(onp, name)(*args, **kwargs))
             return function(*args, **kwargs)
 
         return call
 
     return complete
-
-
-def _is_foreign(x: Any) -> bool:
-    """Return True if an object's class belongs to a library with `__array_function__`."""
-    kind: Any = type(x)
-    return means_more(x) or _has_functions(kind)
-
-
-@functools.cache
-def _has_functions(kind: Any) -> bool:
-    if issubclass(kind, Handle):
-        return (
-            is_subclass(kind)
-            and kind.__array_function__ is not late_bound.ndarray.__array_function__
-        )
-    return _is_container(kind) or (
-        hasattr(kind, "__array_function__") and not issubclass(kind, onp.ndarray | onp.generic)
-    )
 
 
 def defers_to_classes(function: Function) -> Function:
@@ -379,7 +281,7 @@ def _deferring(function: Function, space: str) -> Function:
         a = args[0] if args else kwargs.get("a")
         operands = (*args, *kwargs.values())
         made = _by_classes(f"{space}.{name}", operands, args, kwargs)
-        if made is not NotImplemented or not _has_own(a, name):
+        if made is not NotImplemented or not has_method_for(a, name):
             return made
         given = {k: x for k, x in kwargs.items() if x is not None}
         return _by_numpy(f"{space}.{name}", a, args, given)
@@ -389,7 +291,6 @@ def _deferring(function: Function, space: str) -> Function:
 
 def defers_for_items(function: Function) -> Function:
     """Decorate a function of a list of arrays as `defers_to_classes`."""
-
     name = function.__name__
     space = "numpy" if hasattr(onp, name) else "numpy.linalg"
 
@@ -408,68 +309,12 @@ def by_items(
 
     Returns NotImplemented if ours is to run. A subclass of the array is asked for ours.
     """
-    operands = list(_items((*args, *kwargs.values())))
-    if not any_defers(operands):
-        return NotImplemented
-    return _by_classes(f"{space}.{name}", operands, args, kwargs)
-
-
-def any_defers(arrays: Sequence[Any]) -> bool:
-    """Return True if the class of one of some arrays has a meaning of its own."""
-    return not late_bound.ordinary.issuperset(map(type, arrays)) and any(map(_is_foreign, arrays))
-
-
-def _items(nested: Any) -> Iterable[Any]:
-    """Yield the items of nested lists and tuples."""
-    for x in nested:
-        if type(x) in (list, tuple):
-            yield from _items(x)
-        else:
-            yield x
-
-
-def to_numpys_all(nested: Any) -> Any:
-    """Return nested lists, tuples and dictionaries with our arrays as NumPy's.
-
-    Raises
-    ------
-    TypeError
-        If one is recorded.
-    """
-    values = [*_items(nested.values() if isinstance(nested, dict) else nested)]
-    theirs = [x for x in values if not isinstance(x, Handle)]
-    met = next((x for x in theirs if _is_foreign(x) or overrides(x)), None)
-
-    def converted(x: Any) -> Any:
-        if type(x) in (list, tuple):
-            return type(x)(map(converted, x))
-        return to_numpys(x, met)
-
-    if isinstance(nested, dict):
-        return {k: converted(x) for k, x in nested.items()}
-    return type(nested)(map(converted, nested))
-
-
-def _has_own(x: Any, name: str) -> bool:
-    """Return True for an object that has a method which NumPy's function of this name calls, as
-    sparse matrices of SciPy's, and series of pandas; arrays of other libraries are taken as arrays.
-    """
-    kind = type(x)
+    operands = list(items_of((*args, *kwargs.values())))
     return (
-        name in _OF_METHODS
-        and not isinstance(x, (Handle, onp.ndarray, *_NONE_OF_THEM))
-        and not hasattr(kind, "__dlpack__")
-        and callable(getattr(kind, name, None))
+        _by_classes(f"{space}.{name}", operands, args, kwargs)
+        if any_foreign(operands)
+        else NotImplemented
     )
-
-
-_OF_METHODS = frozenset((
-    "all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "clip", "compress", "cumprod",
-    "cumsum", "diagonal", "max", "mean", "min", "nonzero", "partition", "prod", "ptp", "put", "repeat",
-    "reshape", "round", "searchsorted", "squeeze", "std", "sum", "swapaxes", "take", "trace", "transpose",
-    "var",
-))  # fmt: skip
-"""Functions of NumPy that call the method of their name if the operand has one."""
 
 
 _answering = threading.local()
@@ -510,21 +355,19 @@ def _by_classes(
     if getattr(_answering, "path", None) == path:
         _answering.path = None
         return NotImplemented
-    asked: list[Any] = []
-    for x in filter(_is_foreign, operands):
-        if type(x) not in map(type, asked):
-            place = next((i for i, o in enumerate(asked) if isinstance(x, type(o))), len(asked))
-            asked.insert(place, x)
-    if not asked:
-        return NotImplemented
+    asked = _in_turn(operands, is_foreign)
     kinds = tuple([type(x) for x in asked if hasattr(type(x), "__array_function__")])
-    if not kinds and any(map(_is_live, _items((*args, *kwargs.values())))):
+    if not asked or (not kinds and any(map(is_live, items_of((*args, *kwargs.values()))))):
         return NotImplemented
     for x in asked:
         found = _by_class(path, x, kinds, args, kwargs, ours)
         if found is not NotImplemented:
             return found
-    raise TypeError(
+    raise _no_implementation(path, kinds)
+
+
+def _no_implementation(path: str, kinds: Iterable[Any]) -> TypeError:
+    return TypeError(
         f"no implementation found for '{path}' on types that implement __array_function__: "
         f"[{', '.join(map(repr, kinds))}]"
     )
@@ -543,7 +386,7 @@ def _by_class(
     if isinstance(x, Handle) or (
         type(x) in kinds
         and not isinstance(x, onp.ndarray | onp.generic)
-        and _knows_ours(kind, "__array_function__")
+        and knows_ours(kind, "__array_function__")
     ):
         space, _, name = path.rpartition(".")
         asked = getattr(sys.modules[f"npcompat.{space}"], name, ours)
@@ -562,34 +405,7 @@ def _by_numpy(path: str, met: Any, args: tuple[Any, ...], kwargs: Mapping[str, A
     function = getattr(importlib.import_module(space), name, None)
     if function is None:
         return NotImplemented
-    given = {key: _converted(value, met) for key, value in kwargs.items()}
-    return _from_numpys(function(*[_converted(x, met) for x in args], **given), met)
-
-
-def _converted(x: Any, met: Any) -> Any:
-    """Return an argument with our arrays as NumPy's, in lists and tuples, too."""
-    if type(x) in (list, tuple):
-        return type(x)([_converted(item, met) for item in x])
-    return to_numpys(x, met)
-
-
-def _is_live(x: Any) -> bool:
-    """Return True for what is recorded, or not known while a function is compiled."""
-    if not isinstance(x, Handle):
-        return False
-    recorded = modes.current().recording and handles.read(x).node is not None
-    return recorded or not handles.is_known(x)
-
-
-def _from_numpys(made: Any, met: Any) -> Any:
-    """Return a result of NumPy's function: its plain arrays, made of a container's, as ours."""
-    if means_more(met):
-        return made
-    if isinstance(made, tuple) and hasattr(made, "_fields"):
-        return type(made)(*[_from_numpys(x, met) for x in made])
-    if type(made) in (list, tuple):
-        return type(made)([_from_numpys(x, met) for x in made])
-    return over_memory(made) if type(made) is onp.ndarray else made
+    return from_numpys(function(*to_numpys(args, met), **_all_to_numpys(kwargs, met)), met)
 
 
 def _by_protocol(
@@ -600,17 +416,13 @@ def _by_protocol(
     name = function.__name__
     numpys = getattr(onp, name, function)
     if means_more(x):
-        args = tuple([to_numpys(a, x) for a in args])
-        kwargs = {key: to_numpys(value, x) for key, value in kwargs.items()}
-    alone = isinstance(x, onp.ndarray | onp.generic) or not _knows_ours(kind, "__array_function__")
+        args, kwargs = to_numpys(args, x), _all_to_numpys(kwargs, x)
+    alone = isinstance(x, onp.ndarray | onp.generic) or not knows_ours(kind, "__array_function__")
     for asked in (numpys,) if alone else (function, numpys):
         made = kind.__array_function__(x, asked, (kind,), args, kwargs)
         if made is not NotImplemented:
             return made
-    raise TypeError(
-        f"no implementation found for 'numpy.{name}' on types that implement "
-        f"__array_function__: [{kind!r}]"
-    )
+    raise _no_implementation(f"numpy.{name}", (kind,))
 
 
 def _as_called(
@@ -634,7 +446,6 @@ def _as_called(
 
 __all__ = [
     "answered_by",
-    "any_defers",
     "asks_classes",
     "by_items",
     "defers_for_items",
@@ -642,13 +453,8 @@ __all__ = [
     "defers_in_linalg",
     "defers_to_classes",
     "given",
-    "is_sparse",
     "made_like",
-    "means_more",
     "overridden",
-    "overrides",
     "reduced_by",
     "reduced_by_class",
-    "to_numpys",
-    "to_numpys_all",
 ]

@@ -20,7 +20,8 @@ from npcompat._internal.native import fast_path
 from npcompat._internal.support.errors import AddressNotImplementedError
 from npcompat.numpy._creation import placed_on
 from npcompat.numpy._host_arrays import as_numpys, by_numpy
-from npcompat.numpy._overrides import answered_by, overrides
+from npcompat.numpy._other_classes import overrides
+from npcompat.numpy._overrides import answered_by
 from npcompat.numpy._unbound import special, unbound
 
 if TYPE_CHECKING:

@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, overload
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import language
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import as_shape, operator
 from npcompat._internal.dispatch import array_like, handles
 from npcompat._internal.dispatch.apply import apply
-from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat.numpy._arithmetic import power
-from npcompat.numpy._checks import is_recorded
+from npcompat.numpy._checks import is_live
 from npcompat.numpy._creation import array, asarray, copy_of, placed_on
 from npcompat.numpy._filled import created, full
 from npcompat.numpy._manipulation import expand_dims, moveaxis
@@ -340,13 +338,6 @@ def logspace(
         return made if dtype is None else made.astype(dtype)
 
 
-def _is_live(x: Any) -> bool:
-    """Return True for what is recorded, or not known yet."""
-    if not isinstance(x, Handle):
-        return isinstance(x, TracedNumber)
-    return is_recorded(x) or language.is_tracer(handles.read(x).payload)
-
-
 def _geometric(start: Any, stop: Any, num: int, endpoint: bool, dtype: Any, axis: int) -> Any:
     """Compute a geometric progression by operators; its ends are the bounds themselves."""
     start, stop = asarray(start), asarray(stop)
@@ -381,7 +372,7 @@ def geomspace(
     """
     ends = [array_like.joined(x) if isinstance(x, list | tuple) else x for x in (start, stop)]
     wanted = None if dtype is None else dtypes.canonical(dtype)
-    if any(map(_is_live, ends)):
+    if any(map(is_live, ends)):
         return _geometric(ends[0], ends[1], python.index(num), endpoint, wanted, axis)
     host = [handles.to_host(x) if isinstance(x, Handle) else array_like.host_array(x) for x in ends]
     made = onp.geomspace(host[0], host[1], num, endpoint, wanted, axis)

@@ -239,46 +239,4 @@ class Ftrl(Optimizer):
         return (("lamda1", self.lamda1), ("beta", self.beta))
 
 
-@register
-class GroupAdaGrad(Optimizer):
-    """AdaGrad with one learning rate for each row of a matrix, as for embeddings.
-
-    With the gradient `g = clip(rescale_grad * grad)`, `s = s + mean(g**2, axis=1)` and `weight -=
-    lr * g / (sqrt(s) + epsilon)`.
-
-    Parameters
-    ----------
-    learning_rate : float, optional
-        The learning rate; if not given, that of the scheduler, or 0.01.
-    epsilon : float
-        Added to the denominator.
-    use_fused_step
-        A hint to MXNet's implementation, without effect.
-    **kwargs
-        As for `Optimizer`; a weight decay raises NotImplementedError, as MXNet's has none.
-
-    Raises
-    ------
-    ValueError
-        For parameters that have not two axes, when their state is created.
-    """
-
-    rule: ClassVar[str | None] = "groupadagrad"
-
-    def __init__(
-        self,
-        learning_rate: float | None = DefaultRate(0.01),
-        epsilon: float = 1e-6,
-        use_fused_step: bool = True,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(learning_rate=learning_rate, **kwargs)
-        if self.wd:
-            raise NotImplementedError(f"GroupAdaGrad(wd={self.wd}): it has no weight decay")
-        self.epsilon = float(epsilon)
-
-    def _hyper(self) -> Hyper:
-        return (("epsilon", self.epsilon),)
-
-
-__all__ = ["FTML", "AdaBelief", "AdaDelta", "Adamax", "Ftrl", "GroupAdaGrad", "Nadam"]
+__all__ = ["FTML", "AdaBelief", "AdaDelta", "Adamax", "Ftrl", "Nadam"]

@@ -129,6 +129,7 @@ class Optimizer:
     )
     _registries: ClassVar[tuple[str, ...]] = ()
     rule: ClassVar[str | None] = None
+    _decays: ClassVar[bool] = True
     opt_registry: ClassVar[dict[str, type["Optimizer"]]] = _REGISTRY
     register: ClassVar[Callable[..., Any]] = staticmethod(register)
     create_optimizer: ClassVar[Callable[..., "Optimizer"]] = staticmethod(create)
@@ -170,7 +171,7 @@ class Optimizer:
         self.idx2name, self.param_dict = dict(param_idx2name or {}), dict(param_dict or {})
         self.lr_mult: dict[Any, float] = {}
         self.wd_mult: dict[Any, float] = {}
-        self._wd = argument_errors.number(type(self).__name__, "wd", wd)
+        self._wd = self._decay(wd)
         self._usable: Any = None  # bool array: gradients are finite; None if not checked
         self._groups: list[_Group] = []
         self._places: dict[Any, tuple[int, int]] = {}
@@ -226,8 +227,16 @@ class Optimizer:
 
     @wd.setter
     def wd(self, wd: float) -> None:
-        self._wd = float(wd)
+        self._wd = self._decay(wd)
         self._multipliers_changed()
+
+    def _decay(self, wd: Any) -> float:
+        """Return a weight decay as a float; raise where it is none, or the rule has none."""
+        name = type(self).__name__
+        found = argument_errors.number(name, "wd", wd)
+        if found and not self._decays:
+            raise NotImplementedError(f"{name}(wd={found}): it has no weight decay")
+        return found
 
     def set_lr_mult(self, args_lr_mult: Mapping[Any, float]) -> None:
         """Set learning rate multipliers, by index or name of a parameter."""

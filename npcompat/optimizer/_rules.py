@@ -286,6 +286,30 @@ class AdaGrad(Optimizer):
         return (("epsilon", self.epsilon),)
 
 
+@register
+class GroupAdaGrad(AdaGrad):
+    """AdaGrad with one learning rate for each row of a matrix, as for embeddings.
+
+    With the gradient `g = clip(rescale_grad * grad)`, `s = s + mean(g**2, axis=1)` and `weight -=
+    lr * g / (sqrt(s) + epsilon)`. There is no weight decay, as in MXNet: `wd` raises
+    NotImplementedError. The state of a parameter that has not two axes raises ValueError.
+
+    Parameters
+    ----------
+    learning_rate : float, optional
+        The learning rate; if not given, that of the scheduler, or 0.01.
+    epsilon : float
+        Added to the denominator.
+    use_fused_step
+        A hint to MXNet's implementation, without effect.
+    **kwargs
+        As for `Optimizer`.
+    """
+
+    rule: ClassVar[str | None] = "groupadagrad"
+    _decays: ClassVar[bool] = False
+
+
 def _dense(optimizer: Optimizer, lazy_update: bool) -> None:
     if lazy_update:
         raise NotImplementedError(
@@ -293,4 +317,4 @@ def _dense(optimizer: Optimizer, lazy_update: bool) -> None:
         )
 
 
-__all__ = ["NAG", "SGD", "AdaGrad", "Adam", "AdamW", "RMSProp"]
+__all__ = ["NAG", "SGD", "AdaGrad", "Adam", "AdamW", "GroupAdaGrad", "RMSProp"]

@@ -291,10 +291,13 @@ def test_rows_have_one_rate_each():
     assert optimizer.contrib.GroupAdaGrad is optimizer.GroupAdaGrad
     with pytest.raises(NotImplementedError, match="wd=0.1"):
         optimizer.GroupAdaGrad(wd=0.1)
-    opt.wd = 0.1
     with pytest.raises(NotImplementedError, match="no weight decay"):
-        opt.update(0, weight, np.ones((2, 3)), state)
-    opt.wd = 0.0
+        opt.wd = 0.1
+    opt.update(0, weight, np.zeros((2, 3)), state)
+    onp.testing.assert_allclose(weight, expected, rtol=1e-5)
+    plain, zero = optimizer.GroupAdaGrad(epsilon=0.0), np.ones((2, 3))
+    plain.update(1, zero, np.zeros((2, 3)), plain.create_state(1, zero))
+    assert zero.tolist() == [[1, 1, 1]] * 2
     with pytest.raises(ValueError, match=r"two axes, got shape \(3,\)"):
         opt.create_state(1, np.ones(3))
 

@@ -80,8 +80,8 @@ class Op:
     doc: str = ""
     differentiable: bool = True
     scalars: bool = False  # NumPy returns its 0-d results as scalars
-    keeps_class: bool | str = True  # results of operands of a user's subclass are of that subclass;
-    # "priority": if its `__array_priority__` is above that of arrays
+    keeps_class: bool = True  # results of operands of a user's subclass are of that subclass
+    needs_priority: bool = False  # only if its `__array_priority__` is above that of arrays
     numpy_function: Callable[[tuple[dtypes.Type, ...], Mapping[str, Any]], Any] | None = (
         None  # NumPy's own function for such operands, or None
     )

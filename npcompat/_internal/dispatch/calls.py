@@ -37,8 +37,6 @@ def call(
     mode: modes.Mode,
 ) -> Any:
     """Execute an operator on payloads of one backend."""
-    if backend is xla:
-        check_threads()
     if donate:
         programs = op.programs.table(DONATING, backend.name, mode.numpy_dtypes)
         key: Any = (attrs, donate)
@@ -55,6 +53,8 @@ def call(
             attrs
         ):  # not cached here, since the fast path takes all programs of this table for XLA's
             return call(op, [backends.to_host(p) for p in payloads], attrs, (), host, mode)
+        if backend is xla:  # a child of a fork finds no programs of its parent
+            check_threads()
         program = programs[key] = backend.forward(op, attrs, donate)
     try:
         made = program(*payloads)

@@ -93,7 +93,7 @@ def results(op: Op, operands: Sequence[Any], found: Any) -> Any:
     """
     values: tuple[Value, ...] = found if type(found) is tuple else (found,)
     class_source = result_class_source(operands) if op.keeps_class else None
-    if op.keeps_class == "priority" and _priority(class_source) <= _OWN_PRIORITY:
+    if op.needs_priority and _priority(class_source) <= _OWN_PRIORITY:
         class_source = None
     function = late_bound.ufuncs.get(op.name)
     if class_source is None:

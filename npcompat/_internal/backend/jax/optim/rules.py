@@ -93,14 +93,16 @@ def _adagrad(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
     return optax.chain(*_decayed(wd), _scale_by_root(h["epsilon"]), optax.scale(-lr))
 
 
+def _over_root(g: Any, squares: Any, eps: float) -> Any:
+    return jnp.where(squares > 0, g / (jnp.sqrt(squares) + eps), 0)
+
+
 def _scale_by_root(eps: float) -> optax.GradientTransformation:
     """Divide by the root of the sum of squares, to which `eps` is added. Its state is optax's."""
 
     def update(updates: Any, state: Any, params: Any = None) -> Any:
         squares = jax.tree.map(lambda g, s: s + jnp.square(g), updates, state.sum_of_squares)
-        scaled = jax.tree.map(
-            lambda g, s: jnp.where(s > 0, g / (jnp.sqrt(s) + eps), 0), updates, squares
-        )
+        scaled = jax.tree.map(lambda g, s: _over_root(g, s, eps), updates, squares)
         return scaled, optax.ScaleByRssState(sum_of_squares=squares)
 
     return optax.GradientTransformation(optax.scale_by_rss(0.0).init, update)
@@ -172,9 +174,6 @@ def _adabelief(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
 
 
 def _groupadagrad(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
-    if wd is not None:
-        raise NotImplementedError("GroupAdaGrad: it has no weight decay; leave wd=0")
-
     def start(weight: Any) -> Any:
         if weight.ndim != 2:
             raise ValueError(
@@ -184,7 +183,7 @@ def _groupadagrad(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
 
     def step(count: Any, g: Any, w: Any, squares: Any) -> tuple[Any, ...]:
         squares = squares + jnp.mean(jnp.square(g), axis=1, keepdims=True)
-        return -lr * g / (jnp.sqrt(squares) + h["epsilon"]), squares
+        return -lr * _over_root(g, squares, h["epsilon"]), squares
 
     return _by_leaf(step, start)
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 EXTENSIONS = {
     "einops": "npcompat._libraries.einops_backend",
     "numba": "npcompat._libraries.numba_arrays",
-    "pandas": "npcompat._libraries.pandas_masks",
+    "pandas": "npcompat._libraries.pandas_arrays",
     "torch.utils.data._utils.collate": "npcompat._libraries.torch_collate",
 }
 """Modules whose import registers an extension, by the library that is extended."""

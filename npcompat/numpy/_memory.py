@@ -38,6 +38,15 @@ def _references_of_one_name() -> int:
 _ALONE = _references_of_one_name()
 
 
+def check_not_lent(a: Handle, what: str) -> None:
+    """Raise BufferError if something else looks into the memory of an array."""
+    if type(root_of(a)._value) is BorrowedValue:
+        raise BufferError(
+            f"cannot {what} this array: something made by numpy.asarray(), memoryview() or DLPack "
+            "looks into its memory"
+        )
+
+
 class Memory(Handle):
     """Mixin of `ndarray` for buffers, strides, base and resizing."""
 
@@ -170,11 +179,7 @@ class Memory(Handle):
         shape = _shape(new_shape)
         if any(n < 0 for n in shape):
             raise ValueError("negative dimensions not allowed")
-        if type(root_of(self)._value) is BorrowedValue:
-            raise BufferError(
-                "cannot resize this array: something made by numpy.asarray(), memoryview() or "
-                "DLPack looks into its memory"
-            )
+        check_not_lent(self, "resize")
         if math.prod(shape) != self.size:
             if self._view is not None:
                 raise ValueError("cannot resize this array: it does not own its data")

@@ -34,7 +34,7 @@ from npcompat.numpy._arrow import ArrowProtocol
 from npcompat.numpy._creation import asarray, copy_of
 from npcompat.numpy._flags import Flags, Flat
 from npcompat.numpy._fluent import Fluent
-from npcompat.numpy._memory import Memory, _shape
+from npcompat.numpy._memory import Memory, _shape, check_not_lent
 from npcompat.numpy._memory_order import check_c_or_f, check_order, has_order, in_order, letter
 from npcompat.numpy._ndarray_gradients import Gradients
 from npcompat.numpy._ndarray_reductions import Reductions
@@ -103,6 +103,8 @@ class Array(Selection, Reductions, Gradients, Operators, Protocols, Memory, Flue
     def dtype(self, dtype: DTypeLike) -> None:
         found: Any = self.view(dtypes.canonical(dtype))
         if self._view is None:
+            if found.dtype != self.dtype:
+                check_not_lent(self, "set the dtype of")
             writes.write(self, handles.read(found))
             extra(self).layout = None
         else:

@@ -488,3 +488,33 @@ def test_an_alias_outlives_that_its_array_becomes_a_variable(borrow, of):
         x.attach_grad()
         with autograd.record(), pytest.raises(BufferError, match="memory is exported"):
             x[0] = 1
+
+
+def test_a_lent_array_keeps_its_dtype():
+    a = np.arange(4.0)
+    alias = onp.asarray(a)
+    with pytest.raises(BufferError, match="cannot set the dtype of this array"):
+        a.dtype = "int32"
+    a.dtype = a.dtype
+    assert a.tolist() == alias.tolist() == [0, 1, 2, 3]
+    del alias
+    a.dtype = "int32"
+    assert a.tolist() == onp.arange(4, dtype="float32").view("int32").tolist()
+
+
+def test_several_aliases_share_the_memory_until_the_last_goes():
+    a = np.zeros(4)
+    aliases = [onp.asarray(a), memoryview(a), onp.asarray(a)[1:], onp.asarray(a)]
+    for i, alias in enumerate(aliases):
+        alias[i % 3] = i + 1.0
+    assert a.tolist() == onp.asarray(a).tolist() == [4, 2, 0, 3]
+    del aliases[1:], alias
+    aliases[0][2] = 7
+    assert a[2] == 7
+    with pytest.raises(BufferError):
+        a.resize(5)
+    aliases.clear()
+    saved = a.copy()
+    a += 1
+    a.resize(5)
+    assert a.tolist() == [5, 3, 8, 4, 0] and saved.tolist() == [4, 2, 7, 3]

@@ -104,6 +104,35 @@ has_extra(PyObject *handle)
     return 1;
 }
 
+/* The borrowed value of a whole array, with one user more; FALL_BACK if its buffer may be shared. */
+static PyObject * /* new */
+borrowed(PyObject *handle)
+{
+    PyObject *buffer, *users, *value = SLOT(handle, array__value);
+    if (SLOT(value, value_node) != Py_None) {
+        return FALL_BACK;
+    }
+    if (IS(value, borrowed_value_)) { /* somebody else looks into the memory, too */
+        buffer = SLOT(value, borrowed_value_buffer);
+        if (buffer == NULL || !PyArray_ISWRITEABLE((PyArrayObject *)buffer) || !is_common(PyArray_DESCR((PyArrayObject *)buffer)) ||
+            (users = PyNumber_Add(SLOT(value, borrowed_value_users), one)) == NULL) {
+            return FALL_BACK;
+        }
+        Py_SETREF(SLOT(value, borrowed_value_users), users);
+        return Py_NewRef(value);
+    }
+    if (!IS(value, value_)) {
+        return FALL_BACK;
+    }
+    buffer = SLOT(value, value_payload);
+    if (!IS_NDARRAY(buffer) || PyArray_BASE((PyArrayObject *)buffer) != NULL || Py_REFCNT(value) != 1 || Py_REFCNT(buffer) != 1 ||
+        !is_common(PyArray_DESCR((PyArrayObject *)buffer)) || !has_extra(handle) || (value = new_borrowed_value(buffer)) == NULL) {
+        return FALL_BACK;
+    }
+    Py_SETREF(SLOT(handle, array__value), Py_NewRef(value));
+    return value;
+}
+
 /* Export the memory of a whole array that owns it and does not share it; FALL_BACK for others. */
 static PyObject * /* new */
 exported(PyObject *handle)
@@ -114,19 +143,14 @@ exported(PyObject *handle)
     if (!connected || !IS_ARRAY(handle) || SLOT(handle, array__view) != Py_None || is_readonly(handle) || !mode_is_default()) {
         return FALL_BACK;
     }
-    value = SLOT(handle, array__value);
-    if (!IS(value, value_) || SLOT(value, value_node) != Py_None) {
-        return FALL_BACK;
-    }
-    buffer = SLOT(value, value_payload);
-    if (!IS_NDARRAY(buffer) || PyArray_BASE((PyArrayObject *)buffer) != NULL || Py_REFCNT(value) != 1 || Py_REFCNT(buffer) != 1 ||
-        !is_common(PyArray_DESCR((PyArrayObject *)buffer)) || !has_extra(handle) || (value = new_borrowed_value(buffer)) == NULL) {
+    if ((value = borrowed(handle)) == FALL_BACK) {
         return FALL_BACK;
     }
     if ((export = PyObject_GC_New(Export, &export_type)) == NULL) {
         Py_DECREF(value);
         return NULL;
     }
+    buffer = SLOT(value, borrowed_value_buffer);
     dtype = PyArray_DESCR((PyArrayObject *)buffer);
     Py_INCREF(dtype);
     made = PyArray_NewFromDescr(&PyArray_Type, dtype, PyArray_NDIM((PyArrayObject *)buffer), PyArray_DIMS((PyArrayObject *)buffer),
@@ -139,9 +163,8 @@ exported(PyObject *handle)
         return NULL;
     }
     export->root = Py_NewRef(handle);
-    export->value = Py_NewRef(value);
+    export->value = value;
     PyObject_GC_Track((PyObject *)export);
-    Py_SETREF(SLOT(handle, array__value), value);
     if (PyArray_SetBaseObject((PyArrayObject *)made, (PyObject *)export) < 0) { /* it steals the reference, even then */
         Py_CLEAR(made);
     }

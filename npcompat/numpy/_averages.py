@@ -330,7 +330,7 @@ def _nan_spread(
     counted = logical_not(isnan(a))
     if where is not NoValue and where is not True:
         counted = counted & where
-    wanted = a.dtype if dtype is None else dtypes.canonical(dtype)
+    wanted = dtypes.native(a.dtype) if dtype is None else dtypes.canonical(dtype)
     real = onp.dtype(f"f{wanted.itemsize // 2}") if wanted.kind == "c" else wanted
     working = onp.promote_types(real, onp.float32) if real.itemsize < 4 else real
     a = a.astype(working if wanted.kind != "c" else wanted, copy=False)

@@ -128,7 +128,7 @@ class Selection:
         self[...] = value
 
     def byteswap(self: Any, /, inplace: bool = False) -> "ndarray":
-        """Swap the bytes of each element (byte order), in a copy or in place."""
+        """Swap the bytes of each element (byte order), in a copy or in place; without a derivative."""
         swapped = apply(_packing.byteswap, (self,))
         if not inplace:
             return swapped

@@ -32,7 +32,7 @@ _int64, _uint64 = onp.dtype("int64"), onp.dtype("uint64")
 
 def accumulated(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     """Sums and products: small integers accumulate in 64 bits; `dtype` overrides."""
-    dtype = attrs["dtype"] or dtypes.strong(types[0])
+    dtype = attrs["dtype"] or dtypes.native(dtypes.strong(types[0]))
     if attrs["dtype"] is None and (dtype.kind in "biu" or dtype in dtypes.SMALL_INTEGERS):
         dtype = _uint64 if dtype.kind == "u" or dtype.name.startswith("u") else _int64
     return [dtype, *[None] * (len(types) - 1)], dtype
@@ -40,8 +40,7 @@ def accumulated(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution
 
 def averaged(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     """Means: integers become the default float; float16 is averaged in float32."""
-    source = dtypes.strong(types[0])
-    dtype = attrs["dtype"] or source
+    dtype = attrs["dtype"] or dtypes.native(dtypes.strong(types[0]))
     if attrs["dtype"] is None and not dtypes.is_inexact(dtype) and dtypes.on_devices(dtype):
         dtype = dtypes.default_float()
     working = onp.dtype("float32") if dtypes.is_inexact(dtype) and dtype.itemsize < 4 else dtype
@@ -54,7 +53,7 @@ def averaged(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 def kept(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     """Extremes: the result keeps the dtype of the operand."""
-    dtype = dtypes.strong(types[0])
+    dtype = dtypes.native(dtypes.strong(types[0]))
     return [dtype, *[None] * (len(types) - 1)], dtype
 
 
@@ -183,7 +182,7 @@ def reduce(
         initial = as_attr(initial.item() if hasattr(initial, "item") else initial)
     attrs = (
         axis if axis is None or type(axis) is int else as_axis(axis),
-        accumulated_in(dtype, a),
+        accumulated_in(dtype, a, getattr(onp, name_of(op))),
         False if keepdims is NoValue else bool(keepdims),
         initial,
     )

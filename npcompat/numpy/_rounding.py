@@ -135,6 +135,7 @@ def _clipped(
 
 def _rounded_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     dtype = dtypes.strong(types[0])
+    dtype = dtypes.native(dtype) if dtypes.is_inexact(dtype) else dtype
     if dtype == onp.bool_ and attrs["decimals"]:
         onp.round(onp.zeros(1, bool), attrs["decimals"])  # raises NumPy's error
     # NumPy rounds bools as halves.

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as onp
+
 from npcompat._internal.core.op import as_axis
 from npcompat._internal.core.op_kinds import for_axis
 from npcompat._internal.dispatch.apply import apply_cached
@@ -70,7 +72,9 @@ def cumsum(
     >>> np.cumsum([1, 2, 3], exclusive=True)
     array([0, 1, 3])
     """
-    result = apply_cached(_cumsum, (a,), (as_axis(axis), accumulated_in(dtype, a), bool(exclusive)))
+    result = apply_cached(
+        _cumsum, (a,), (as_axis(axis), accumulated_in(dtype, a, onp.cumsum), bool(exclusive))
+    )
     return finish(result, out, "cumsum", "unsafe")
 
 
@@ -107,7 +111,7 @@ def cumprod(
     array([1, 1, 2])
     """
     result = apply_cached(
-        _cumprod, (a,), (as_axis(axis), accumulated_in(dtype, a), bool(exclusive))
+        _cumprod, (a,), (as_axis(axis), accumulated_in(dtype, a, onp.cumprod), bool(exclusive))
     )
     return finish(result, out, "cumprod", "unsafe")
 

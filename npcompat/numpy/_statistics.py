@@ -84,8 +84,8 @@ def median(
     np.float32(2.5)
     """
     a = asanyarray(a)
-    # NumPy handles NaT, warns of empty slices, and refuses records.
-    if a.dtype.kind in "mM" or a.dtype.names or (is_empty(a) and modes.current().trace is None):
+    # NumPy handles NaT, takes means of objects, warns of empty slices, and refuses texts and records.
+    if a.dtype.kind in "mMOSUV" or (is_empty(a) and modes.current().trace is None):
         return finish(
             by_numpy(onp.median, (a, axis), {"keepdims": keepdims}, [a.dtype]), out, "median"
         )

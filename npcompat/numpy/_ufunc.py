@@ -1,6 +1,6 @@
 """Shared arguments of ufuncs (`out`, `where`, `casting`, `dtype`) and writes into `out`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from npcompat._internal.dispatch import (
     writes,
 )
 from npcompat._internal.dispatch.apply import apply
+from npcompat._internal.indexing import lens
 from npcompat._internal.indexing.assigned_value import fitted
 from npcompat._internal.native import fast_path
 from npcompat.numpy._memory_order import check_order, common_order, in_order
@@ -248,6 +249,8 @@ def _general(
         zip(values if op.outputs > 1 else (values,), outs, strict=True)
     ):
         result = _finish(op, value, target, where, casting)
+        if target is None and op.outputs > 1:
+            result = _in_shape_of(outs, result)
         if target is None and order != "K":
             result = in_order(result, common_order(operands) if order == "A" else order)
         wrapping = class_source
@@ -292,6 +295,15 @@ def _check_casts(
         _let_numpy_check(op.ufunc, carried, loop, casting)
 
 
+def _in_shape_of(outs: tuple[Any, ...], result: Any) -> Any:
+    """Broadcast an output that `out` leaves out to the shape of the outputs that it gives."""
+    shape = onp.broadcast_shapes(result.shape, *[o.shape for o in outs if o is not None])
+    if shape == result.shape:
+        return result
+    look = lens.broadcast_to(shape)
+    return apply(look.get, (result,), look.attrs).copy()
+
+
 _HARMLESS: dict[str, int] = {"arctanh": 0, "arcsin": 0, "arccos": 0}
 """Numbers at which ufuncs are computed where `where` is False; 1 for all others."""
 
@@ -324,7 +336,9 @@ def _into_numpys(
     for result, out in zip(results, outs, strict=True):
         if isinstance(out, onp.ndarray):
             copy_into_numpys(out, result, mask, casting, f"ufunc '{name_of(op)}'")
-    found = tuple([r if o is None else o for r, o in zip(results, outs, strict=True)])
+    found = tuple(
+        [_in_shape_of(outs, r) if o is None else o for r, o in zip(results, outs, strict=True)]
+    )
     return found if op.outputs > 1 else found[0]
 
 
@@ -526,7 +540,10 @@ def finish(result: Any, out: Any, what: str, casting: Casting = "same_kind") -> 
     result = as_array(result)
     if result.shape != out.shape:
         raise ValueError(f"{what}: output array has shape {out.shape}, expected {result.shape}")
-    store(out, handles.read(result), True, casting, what)
+    # Dates and durations are not numbers, whatever the casting.
+    store(
+        out, handles.read(result), True, "same_kind" if result.dtype.kind in "mM" else casting, what
+    )
     return out
 
 
@@ -544,19 +561,25 @@ def mask_of(xp: Any, a: Any, where: Any) -> Any:
     return xp.astype(where, onp.bool_)
 
 
-def accumulated_in(dtype: Any, a: Any) -> onp.dtype[Any] | None:
+def accumulated_in(
+    dtype: Any, a: Any, function: Callable[..., Any] = onp.add.reduce
+) -> onp.dtype[Any] | None:
     """Return the requested dtype of a function over axes, or None.
 
-    NumPy's warning is given if it drops imaginary parts.
+    NumPy's warning is given if it drops imaginary parts. NumPy's function itself says in which
+    dtype it computes with dates and durations, or raises its error.
     """
     if dtype is None:
         return None
     wanted = dtypes.canonical(dtype)
-    if wanted.kind in "iuf":
+    if wanted.kind in "biuf":
         have = a.dtype if isinstance(a, Handle) else array_like.host_array(a).dtype
-        if have.kind == "c":
+        if have.kind == "c" and wanted.kind != "b":
             fast_path.dont_cache()
             dtypes.warn_of_lost_parts(have, wanted, 4)
+        elif have.kind in "mM":
+            fast_path.dont_cache()
+            return onp.asarray(function(onp.ones(1, have), dtype=wanted)).dtype
     return wanted
 
 

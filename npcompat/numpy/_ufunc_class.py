@@ -154,7 +154,7 @@ class ufunc(Unbound[P, R_co], Generic[P, R_co], metaclass=_Kind):
         attrs = (
             name_of(self._op),
             as_axis(axis),
-            accumulated_in(dtype, array),
+            accumulated_in(dtype, array, getattr(onp, name_of(self._op)).reduce),
             bool(keepdims),
             as_attr(initial),
         )
@@ -181,7 +181,8 @@ class ufunc(Unbound[P, R_co], Generic[P, R_co], metaclass=_Kind):
         if made is not NotImplemented:
             return made
         _check_binary(self, "accumulate")
-        attrs = (name_of(self._op), as_axis(axis), accumulated_in(dtype, array))
+        wanted = accumulated_in(dtype, array, getattr(onp, name_of(self._op)).reduce)
+        attrs = (name_of(self._op), as_axis(axis), wanted)
         return finish(
             apply(_accumulate, (array,), attrs), out, f"{name_of(self._op)}.accumulate", "unsafe"
         )
@@ -224,7 +225,8 @@ class ufunc(Unbound[P, R_co], Generic[P, R_co], metaclass=_Kind):
                 else onp.asarray(indices, onp.intp)
             )
         _check_starts(name_of(self._op), indices, array.shape[checked])
-        attrs = (name_of(self._op), checked, accumulated_in(dtype, array))
+        wanted = accumulated_in(dtype, array, getattr(onp, name_of(self._op)).reduce)
+        attrs = (name_of(self._op), checked, wanted)
         return finish(
             apply(_reduceat, (array, indices), attrs),
             out,
@@ -251,9 +253,8 @@ class ufunc(Unbound[P, R_co], Generic[P, R_co], metaclass=_Kind):
         if len(self._op.inputs) != 2:
             raise ValueError("outer product only supported for binary functions")
         first, second, function = cast("Any", A), cast("Any", B), cast("Any", self)
-        one = asanyarray(first)
-        aligned = one.reshape(one.shape + (1,) * len(array_like.shape_of(second)))
-        return function(aligned, second, **kwargs)
+        one, other = asanyarray(first), asanyarray(second)
+        return function(one.reshape(one.shape + (1,) * other.ndim), other, **kwargs)
 
     def at(self, a: Any, indices: Any, b: ArrayLike | None = None, /) -> None:
         """Apply the ufunc in place at indices; an index that occurs twice is applied twice.

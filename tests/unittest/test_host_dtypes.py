@@ -8,6 +8,7 @@ import copy
 import datetime
 import decimal
 import io
+import operator
 import pickle
 import warnings
 from fractions import Fraction
@@ -366,4 +367,94 @@ def test_records_keep_what_lies_between_their_fields():
             lambda np, a: np.insert(a[["y"]], 1, 5, axis=-1), table, modes=("jax", "numpy")
         ).dtype
         == table[["y"]].dtype
+    )
+
+
+REDUCING = [
+    "sum",
+    "prod",
+    "mean",
+    "std",
+    "var",
+    "max",
+    "min",
+    "ptp",
+    "cumsum",
+    "cumprod",
+    "nansum",
+    "nanmean",
+    "nanstd",
+    "nanmax",
+    "nancumsum",
+    "median",
+    "nanmedian",
+    "average",
+    "round",
+    "cumulative_sum",
+    "gradient",
+    "trapezoid",
+]
+
+
+@pytest.mark.parametrize("name", REDUCING)
+@pytest.mark.parametrize("dtype", [">f4", ">f8", ">i2", ">i4", ">u8"])
+def test_reductions_of_swapped_bytes_are_numpys(name, dtype, numpy_mode):
+    a = onp.arange(6, dtype=dtype).reshape(2, 3)
+    for options in ({}, {"axis": 0}, {"axis": 1, "keepdims": True}):
+        try:  # some take no axis, or need one
+            expected = onp.asarray(getattr(onp, name)(a, **options))
+        except (TypeError, ValueError):
+            continue
+        found = onp.asarray(getattr(np, name)(np.array(a), **options))
+        assert found.dtype == expected.dtype, options
+        onp.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sum",
+        "prod",
+        "mean",
+        "std",
+        "var",
+        "cumsum",
+        "cumprod",
+        "nansum",
+        "nancumsum",
+        "nanmean",
+        "cumulative_sum",
+        "add.reduce",
+        "add.accumulate",
+        "maximum.reduce",
+    ],
+)
+@pytest.mark.parametrize("dtype", ["f4", "i4", "f8", "bool"])
+def test_a_dtype_for_dates_and_durations_is_numpys_or_its_error(name, dtype):
+    for values in (onp.array([3, -1, 2], "m8[h]"), onp.array(["2024-01-01", "NaT"], "M8[D]")):
+        outcomes = []
+        for xp, a in ((onp, values), (np, np.array(values))):
+            function = operator.attrgetter(name)(xp)
+            try:
+                found = function(a, dtype=dtype)
+                outcomes.append((onp.asarray(found).dtype, onp.asarray(found).tolist()))
+            except TypeError as error:
+                outcomes.append(type(error))
+        assert outcomes[0] == outcomes[1], values.dtype
+
+
+def test_durations_are_not_written_into_numbers():
+    durations, out = np.array([3, -1, 2], dtype="m8[h]"), np.zeros(())
+    for function in (np.sum, np.mean, np.max):
+        with pytest.raises(TypeError, match=r"timedelta64|cast"):
+            function(durations, out=out)
+    assert out == 0
+
+
+def test_medians_of_texts_are_refused_and_of_objects_exact():
+    with pytest.raises(TypeError):
+        np.median(np.array(["b", "a", "cc"]))
+    third = Fraction(1, 3)
+    assert np.median(np.array([third, 2 * third, 0], dtype=object)) == onp.median(
+        [third, 2 * third, 0]
     )

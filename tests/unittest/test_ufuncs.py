@@ -55,6 +55,43 @@ def test_outputs_are_given_by_position_too():
     assert fraction.tolist() == [0.5, -0.25] and whole.tolist() == [1.0, -2.0]
 
 
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+@pytest.mark.parametrize("theirs", [True, False])
+@pytest.mark.parametrize("given", [0, 1])
+@pytest.mark.parametrize("name", ["modf", "frexp", "divmod"])
+def test_an_output_that_out_leaves_out_has_the_shape_of_the_other(name, given, theirs, backend):
+    operands = [onp.array([1.5, -2.25, 3.5]), onp.array(1.25)][: getattr(onp, name).nin]
+    outs = [onp.zeros((2, 3), int if (name, given) == ("frexp", 1) else float) for _ in range(2)]
+    mask = onp.array([[True, False, True], [False, True, True]])
+    for where in (True, mask):
+        expected = getattr(onp, name)(
+            *operands, out=tuple([outs[0] if i == given else None for i in range(2)]), where=where
+        )
+        with npx.backend(backend):
+            mine = outs[1] if theirs else np.array(outs[1], dtype=outs[1].dtype)
+            found = getattr(np, name)(
+                *[np.array(a, dtype="float64") for a in operands],
+                out=tuple([mine if i == given else None for i in range(2)]),
+                where=where if where is True else np.array(where),
+            )
+        assert found[given] is mine
+        for a, b in zip(found, expected, strict=True):
+            assert a.shape == b.shape and a.dtype == b.dtype
+            onp.testing.assert_array_equal(onp.asarray(a)[mask], b[mask])
+
+
+@pytest.mark.parametrize("name", ["multiply", "add", "maximum", "arctan2", "floor_divide"])
+def test_outer_takes_a_number_for_an_array(name, numpy_mode):
+    for number in (200, 2.5, True, onp.float32(3), [1, 2]):
+        for dtype in ("uint8", "float32"):
+            theirs, ours = onp.array([1, 2], dtype), np.array([1, 2], dtype=dtype)
+            for pair in ((theirs, number), (number, theirs)):
+                mine = [ours if a is theirs else a for a in pair]
+                found, expected = getattr(np, name).outer(*mine), getattr(onp, name).outer(*pair)
+                assert found.dtype == expected.dtype, (number, dtype)
+                onp.testing.assert_allclose(onp.asarray(found), expected, rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [

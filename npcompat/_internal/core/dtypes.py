@@ -103,8 +103,9 @@ def _of_class(dtype: Any) -> onp.dtype[Any]:
 
 
 def in_signature(dtype: Any) -> Any:
-    """Return a dtype as the `signature` of a ufunc takes it: StringDType by its class."""
-    return type(dtype) if isinstance(dtype, onp.dtypes.StringDType) else dtype
+    """Return a dtype as the `signature` of a ufunc takes it: texts, dates, durations by class."""
+    by_class = (onp.dtypes.StringDType, onp.dtypes.DateTime64DType, onp.dtypes.TimeDelta64DType)
+    return type(dtype) if isinstance(dtype, by_class) else dtype
 
 
 def narrow(dtype: onp.dtype[Any], operands: Sequence[Type]) -> onp.dtype[Any]:
@@ -127,6 +128,11 @@ def is_inexact(dtype: onp.dtype[Any]) -> bool:
 def strong(operand: Type) -> onp.dtype[Any]:
     """Return the dtype of an operand on its own; a Python scalar takes its default."""
     return operand if isinstance(operand, onp.dtype) else narrow(_WEAK[operand], ())
+
+
+def native(dtype: onp.dtype[Any]) -> onp.dtype[Any]:
+    """Return a dtype in the byte order of the machine, in which numbers are computed."""
+    return dtype if dtype.isnative or dtype.names else dtype.newbyteorder("=")
 
 
 def strong_by_numpy(operand: Type) -> onp.dtype[Any]:

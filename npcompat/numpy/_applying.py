@@ -13,6 +13,7 @@ from npcompat.numpy._filled import zeros, zeros_like
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._logic import can_cast, result_type
 from npcompat.numpy._manipulation import expand_dims, moveaxis, ndim
+from npcompat.numpy._memory_order import in_order
 from npcompat.numpy._overrides import defers_for_items, defers_to_classes
 from npcompat.numpy._selection import where
 from npcompat.numpy._typing import ArrayLike
@@ -71,7 +72,7 @@ def select(
                 "according to the rule 'same_kind'; give it a dtype of its own"
             )
         chosen = where(condition, choice, chosen)
-    return chosen
+    return in_order(chosen, "C")
 
 
 def _is_array(x: Any) -> bool:

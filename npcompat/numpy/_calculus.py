@@ -13,6 +13,7 @@ from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._differences import diff
 from npcompat.numpy._host_arrays import by_numpy
 from npcompat.numpy._joining import concatenate
+from npcompat.numpy._memory_order import in_order
 from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._products import product_types
 from npcompat.numpy._reductions import sum
@@ -180,7 +181,7 @@ def gradient(f: ArrayLike, *varargs: ArrayLike, axis: AxisLike = None, edge_orde
                 "+ 1) elements are required: "
                 f"axis {i} of shape {f.shape}, edge_order {edge_order}."
             )
-        found.append(_derivative(f, d, i, edge_order))
+        found.append(in_order(_derivative(f, d, i, edge_order), "K", f))
     return found[0] if len(found) == 1 else tuple(found)
 
 
@@ -225,7 +226,8 @@ def unwrap(
         short = where((short == -half) & (step > 0), half, short)
     correction = where(absolute(step) < discont, 0, short - step)
     later = p[_part(p.ndim, at, 1, None)] + cumsum(correction, at)
-    return concatenate([p[_part(p.ndim, at, None, 1)].astype(dtype), later.astype(dtype)], at)
+    first = p[_part(p.ndim, at, None, 1)].astype(dtype)
+    return in_order(concatenate([first, later.astype(dtype)], at), "K", p)
 
 
 # --- convolution ----------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from npcompat.numpy._differences import diff
 from npcompat.numpy._histograms import counted, ends_of, not_monotonic, shown_edges, spaced_edges
 from npcompat.numpy._manipulation import atleast_2d, ravel, transpose
 from npcompat.numpy._overrides import asks_classes
+from npcompat.numpy._repeating import pad
 from npcompat.numpy._selection import where
 from npcompat.numpy._sorting import searchsorted
 from npcompat.numpy._typing import ArrayLike
@@ -125,7 +126,8 @@ def histogramdd(
                 [-1 if j == i else 1 for j in onp.arange(count).tolist()]
             )
         found = found / total
-    return found, edges
+        return found, edges
+    return pad(found, 1)[(slice(1, -1),) * found.ndim], edges  # NumPy counts outliers, too
 
 
 def _of_histogram2d(

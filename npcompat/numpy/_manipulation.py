@@ -10,6 +10,7 @@ from npcompat._internal.core.op import as_shape, normalized_axes
 from npcompat._internal.core.tensor_type import is_symbolic
 from npcompat._internal.dispatch import array_like, handles, late_bound
 from npcompat._internal.dispatch.apply import apply
+from npcompat._internal.dispatch.memory_layout import in_c_order
 from npcompat._internal.dispatch.subclasses import inherit
 from npcompat._internal.indexing import lens
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
@@ -141,7 +142,7 @@ def ravel(a: ArrayLike, order: Order = "C") -> "ndarray":
         a = transpose(a, axes_as_in_memory(handles.layout(a)))
     elif letter(order, a) == "F":
         a = transpose(a)
-    if a._view is None or handles.layout(a).flags.c_contiguous:
+    if in_c_order(a) or handles.layout(a).flags.c_contiguous:
         return lens.reshaped(a, (-1,))
     return inherit(copy_of(lens.reshaped(a, (-1,))), a)
 

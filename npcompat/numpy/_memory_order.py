@@ -1,11 +1,12 @@
 """Memory order of new arrays: the argument `order=`, and the order of copies."""
 
+from collections.abc import Sequence
 from typing import Any, Literal, cast
 
 import numpy as onp
 
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import handles, late_bound
+from npcompat._internal.dispatch import array_like, handles, late_bound
 from npcompat._internal.dispatch.memory_layout import in_c_order, lay_out
 from npcompat.numpy._typing import Order
 
@@ -73,6 +74,26 @@ def in_order(made: Any, order: Order, source: Any = None) -> Any:
     return made
 
 
+def laid_out(made: Any, wanted: onp.ndarray[Any, Any]) -> Any:
+    """Lay out a new array, which is not a view, as a NumPy array of its shape lies in memory."""
+    if isinstance(made, late_bound.ndarray) and type(made) is not late_bound.symbol and wanted.ndim:
+        lay_out(made, wanted)
+    return made
+
+
+def columns_of(found: Sequence[onp.ndarray[Any, Any]]) -> tuple[Any, ...]:
+    """Return NumPy's results as arrays: columns of one array, as positions are, as its views."""
+    whole = found[0].base if found else None
+    if (
+        type(whole) is not onp.ndarray
+        or whole.shape != (*found[0].shape, len(found))
+        or any([f.base is not whole for f in found])
+    ):
+        return tuple(map(array_like.array_of, found))
+    made = array_like.array_of(whole)
+    return tuple([made[..., i] for i in range(len(found))])
+
+
 def axes_as_in_memory(layout: onp.ndarray[Any, Any]) -> list[int]:
     """Return the axes in the order in which NumPy walks memory, the slowest first.
 
@@ -101,4 +122,13 @@ def common_order(operands: Any) -> Order:
     )
 
 
-__all__ = ["check_c_or_f", "check_order", "common_order", "has_order", "in_order", "letter"]
+__all__ = [
+    "check_c_or_f",
+    "check_order",
+    "columns_of",
+    "common_order",
+    "has_order",
+    "in_order",
+    "laid_out",
+    "letter",
+]

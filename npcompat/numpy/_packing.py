@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as onp
 
 from npcompat._internal.core.op import operator
+from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._memory_order import in_order
 from npcompat.numpy._typing import ArrayLike
 
 if TYPE_CHECKING:
@@ -94,7 +96,8 @@ def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: BitOrder = "big
     if a.dtype.kind not in "biu":
         raise TypeError("Expected an input array of integer or boolean data type")
     axis = _along(a, axis, bitorder)
-    return apply(_packbits, (a if a.ndim else a.reshape(1),), (axis, bitorder))
+    a = a if a.ndim else a.reshape(1)
+    return _as_input(apply(_packbits, (a,), (axis, bitorder)), a)
 
 
 def unpackbits(
@@ -136,7 +139,12 @@ def unpackbits(
     count = None if count is None else python.index(count)
     if count is not None and count < -bits:
         raise ValueError("-count larger than number of elements")
-    return apply(_unpackbits, (a,), (axis, count, bitorder))
+    return _as_input(apply(_unpackbits, (a,), (axis, count, bitorder)), a)
+
+
+def _as_input(made: Any, a: Any) -> Any:
+    """Return a result in Fortran order if the array is in that order only, as NumPy does."""
+    return in_order(made, "F" if handles.layout(a).flags.fnc else "C")
 
 
 @operator("_npi_byteswap", pattern="elementwise", differentiable=False)

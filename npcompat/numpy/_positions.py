@@ -13,6 +13,8 @@ from npcompat._internal.dispatch.outside_traces import outside as outside_of_tra
 from npcompat.numpy._checks import outside, refuse, shaping
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._filled import ones
+from npcompat.numpy._joining import stack
+from npcompat.numpy._memory_order import columns_of
 from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._ranges import arange
 from npcompat.numpy._rounding import clip
@@ -31,7 +33,7 @@ def _number(x: Any) -> Any:
 
 
 def _arrays(found: Sequence[_Host]) -> tuple[Any, ...]:
-    return tuple([handles.as_scalar(array_like.array_of(f)) for f in found])
+    return tuple(map(handles.as_scalar, columns_of(found)))
 
 
 def _shaped(arr: Any) -> _Host:
@@ -258,12 +260,14 @@ def unravel_index(
         f"index is out of bounds for array with size {size}",
     )
     places: Any = asarray(indices, _int64)
-    return tuple(
-        [
-            places // max(weight, 1) % max(length, 1)
-            for weight, length in zip(_weights(dims, order), dims, strict=True)
-        ]
-    )
+    found = [
+        places // max(weight, 1) % max(length, 1)
+        for weight, length in zip(_weights(dims, order), dims, strict=True)
+    ]
+    if not places.ndim or len(found) == 1:
+        return tuple(found)
+    whole = stack(found, axis=-1)  # of which NumPy returns views
+    return tuple([whole[..., i] for i in range(len(found))])
 
 
 # --- without zeros --------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from npcompat.numpy._filled import zeros
 from npcompat.numpy._given_length import length, positions, slices
 from npcompat.numpy._logic import result_type
 from npcompat.numpy._manipulation import ravel
+from npcompat.numpy._memory_order import columns_of
 from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._typing import ArrayLike, NoValue, Out
 from npcompat.numpy._ufunc import finish
@@ -154,7 +155,7 @@ def nonzero(
     if count is not None:
         return tuple(positions("nonzero", host, count, fill_value))
     found: Any = host.nonzero()
-    return tuple(array_like.array_of(f) for f in found)
+    return columns_of(found)
 
 
 @defers_to_classes

@@ -11,12 +11,14 @@ from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import as_axis, normalized_axes, operator
 from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.apply import apply
+from npcompat._internal.dispatch.memory_layout import in_c_order
 from npcompat.numpy._averages import weights_along
 from npcompat.numpy._checks import flagged, refuse
 from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._empty_slices import is_empty
 from npcompat.numpy._host_arrays import by_numpy
 from npcompat.numpy._manipulation import broadcast_to
+from npcompat.numpy._memory_order import in_order
 from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._reductions import averaged
 from npcompat.numpy._typing import ArrayLike, AxisLike, Out
@@ -90,6 +92,8 @@ def median(
             by_numpy(onp.median, (a, axis), {"keepdims": keepdims}, [a.dtype]), out, "median"
         )
     found = apply(_median, (a,), (as_axis(axis), bool(keepdims)))
+    if type(axis) is int and not keepdims and not in_c_order(a) and found.shape:
+        found = in_order(found, "K", onp.moveaxis(handles.layout(a), axis, 0)[0])
     if keepdims and not found.shape:  # NumPy's is an array then, not a scalar
         found = handles.wrap(handles.read(found))
     return finish(found, out, "median")

@@ -33,6 +33,7 @@ class Draft:
             self.start.append(onp.asarray(values).astype(dtype))
         self.values = {f"v{i}": a.copy() for i, a in enumerate(self.start)}
         self.lines: list[str] = []
+        self.has_kinks = False
 
     def name(self, wanted: Callable[[onp.ndarray], bool] = lambda a: True) -> str:
         found = [n for n, a in self.values.items() if wanted(a)]
@@ -298,7 +299,11 @@ def kink(d: Draft) -> str:
     exact = [
         n
         for n, v in d.values.items()
-        if v.dtype.kind == "f" and v.size and onp.isin(v, inputs).all()
+        if v.dtype.kind == "f"
+        and v.size
+        and onp.isin(v, inputs).all()
+        # A kink of a kink has a central difference of its own.
+        and (not d.has_kinks or int(n[1:]) < len(d.start))
     ]
     if not exact:
         return unary(d)
@@ -315,6 +320,7 @@ def kink(d: Draft) -> str:
             f"m.hypot({made}, {made})",
         )
     )
+    d.has_kinks = True
     zero = f"{made} = {a} - m.array({onp.asarray(d.values[a]).tolist()!r})"
     return f"{zero}; {made} = {f} + {a}.sum()"
 

@@ -13,7 +13,6 @@ from npcompat import np, npx
 
 OTHER = {
     "_npi_packbits": "of F-ordered operands",
-    "_npi_unpackbits": "of F-ordered operands",
     "_npi_cumsum": "exclusive and reversed sums are none of NumPy's",
     "_npi_cumprod": "exclusive and reversed products are none of NumPy's",
     "_npi_matrix_power": "of F-ordered operands",
@@ -112,3 +111,51 @@ def test_windows_of_a_result():
         np.lib.stride_tricks.sliding_window_view(mine, 2, axis=1).tolist()
         == onp.lib.stride_tricks.sliding_window_view(theirs, 2, axis=1).tolist()
     )
+
+
+LYING = {
+    "gradient": lambda m, a: m.gradient(a * 1.0, axis=1),
+    "unwrap": lambda m, a: m.unwrap(a * 1.0, axis=1),
+    "select": lambda m, a: m.select([a > 3], [a], 0),
+    "cross": lambda m, a: m.cross(a, a, axis=2),
+    "cross in front": lambda m, a: m.cross(a[:1, 0], a[:1, 0], axisc=0),
+    "median": lambda m, a: m.median(a, axis=1),
+    "histogram2d": lambda m, a: m.histogram2d(a.ravel(), a.ravel(), bins=3)[0],
+    "histogramdd, density": lambda m, a: m.histogramdd(a.reshape(-1, 1) * 1.0, density=True)[0],
+    "nonzero": lambda m, a: m.nonzero(a)[1],
+    "nonzero of one axis": lambda m, a: m.nonzero(a.ravel())[0],
+    "where": lambda m, a: m.where(a > 3)[0],
+    "unravel_index": lambda m, a: m.unravel_index(a % 6, (2, 3))[0],
+    "unravel_index of a list": lambda m, a: m.unravel_index([1, 2], (2, 3))[1],
+    "tril_indices": lambda m, a: m.tril_indices(3)[0],
+    "unpackbits": lambda m, a: m.unpackbits(a.astype("uint8"), axis=1),
+    "packbits": lambda m, a: m.packbits(a.astype("uint8"), axis=1),
+    "outer": lambda m, a: m.add.outer(a, a),
+}
+"""Functions whose results lie otherwise than in C order, for some operands or for all."""
+VIEWS = (
+    "nonzero",
+    "where",
+    "unravel_index of a list",
+    "tril_indices",
+    "histogram2d",
+)
+"""Those whose results are views of a larger array, on XLA, too."""
+
+
+@pytest.mark.parametrize("name", LYING)
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2), (2, 0, 1)])
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_writes_through_flattened_results_go_where_numpys_go(name, order, backend, numpy_mode):
+    if backend == "jax" and name not in VIEWS:
+        pytest.skip("results of XLA lie in C order")
+    source, after = onp.arange(27).reshape(3, 3, 3), []
+    for m in (onp, np):
+        with npx.backend(backend):
+            found = LYING[name](m, m.array(source).transpose(order))
+            flags = found.flags.c_contiguous, found.flags.f_contiguous
+            for flattened in (found.ravel(), found.reshape(-1), found.T.ravel("A")):
+                flattened[1:] = flattened.size
+                after.append(found.tolist())
+            after.append(flags)
+    assert after[:4] == after[4:]

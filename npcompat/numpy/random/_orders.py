@@ -13,6 +13,7 @@ from npcompat._internal.dispatch import array_like, handles
 from npcompat._internal.dispatch.placement import moved_to_default_device
 from npcompat.numpy._creation import asarray, placed_on
 from npcompat.numpy._manipulation import squeeze
+from npcompat.numpy._memory_order import in_order
 from npcompat.numpy._ranges import arange
 from npcompat.numpy._running import cumsum
 from npcompat.numpy._selection import take, take_along_axis, where
@@ -93,9 +94,11 @@ class Orders(Sampler):
                 raise ValueError("out must have the same shape as x")
         flat = x.reshape(-1) if along is None else x
         order = argsort(full_range(self, flat.shape), axis=along or 0)
-        drawn = take_along_axis(flat, order, axis=along or 0).reshape(x.shape)
+        drawn = take_along_axis(flat, order, axis=along or 0)
+        if along is None and x.ndim > 1:
+            drawn = drawn.reshape(x.shape).copy()
         if out is None:
-            return drawn
+            return in_order(drawn, "K", x)
         store(out, handles.read(drawn), what="permuted")
         return out
 

@@ -30,7 +30,8 @@ from npcompat._internal.dispatch.placement import SCALARS
 from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat._internal.native import fast_path
 from npcompat.numpy import _arithmetic, _bits, _comparison, _floats, _products
-from npcompat.numpy._other_classes import is_sparse, means_more, overrides, to_numpys
+from npcompat.numpy._checks import is_live
+from npcompat.numpy._other_classes import is_sparse, means_more, names_class, overrides, to_numpys
 from npcompat.numpy._overrides import overridden
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy._ufunc import name_of, on_host, store
@@ -104,7 +105,11 @@ def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
         return found
     if not (isinstance(x1, Handle) and isinstance(x2, Handle)):
         ours, other = (x1, x2) if isinstance(x1, Handle) else (x2, x1)
-        if means_more(other) or (not isinstance(other, _OPERANDS) and is_sparse(other)):
+        if (
+            means_more(other)
+            or (names_class(other) and not is_live(ours))
+            or (not isinstance(other, _OPERANDS) and is_sparse(other))
+        ):
             return infix(to_numpys(x1, other), to_numpys(x2, other))
         if not isinstance(other, _OPERANDS) and _takes_over(type(other)):
             return NotImplemented

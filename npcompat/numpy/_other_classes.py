@@ -42,6 +42,20 @@ def _has_own_meaning(kind: Any) -> bool:
     )
 
 
+def names_class(x: Any) -> bool:
+    """Return True for instances of other subclasses of NumPy's array, as columns of Astropy.
+
+    NumPy's functions give their class to results; beside what is recorded they count as elements.
+    Arrays over files compute as plain ones.
+    """
+    return (
+        isinstance(x, onp.ndarray)
+        and type(x) is not onp.ndarray
+        and not isinstance(x, onp.memmap)
+        and not means_more(x)
+    )
+
+
 @functools.cache
 def _is_container(kind: Any) -> bool:
     """Return True for classes of other libraries that hold arrays in a way of their own.
@@ -75,7 +89,7 @@ def is_foreign(x: Any) -> bool:
     users' subclasses of our array that override it.
     """
     kind: Any = type(x)
-    return means_more(x) or _answers_functions(kind)
+    return means_more(x) or names_class(x) or _answers_functions(kind)
 
 
 def any_foreign(operands: Sequence[Any]) -> bool:
@@ -94,7 +108,7 @@ def overrides(x: Any) -> bool:
         )
     if isinstance(x, _PLAIN):
         return False
-    if means_more(x):
+    if means_more(x) or names_class(x):
         return True
     return getattr(type(x), "__array_ufunc__", _NUMPYS) is not _NUMPYS
 
@@ -201,6 +215,7 @@ __all__ = [
     "items_of",
     "knows_ours",
     "means_more",
+    "names_class",
     "overrides",
     "to_numpys",
 ]

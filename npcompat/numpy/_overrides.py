@@ -25,6 +25,7 @@ from npcompat.numpy._other_classes import (
     items_of,
     knows_ours,
     means_more,
+    names_class,
     overrides,
     to_numpys,
 )
@@ -101,10 +102,16 @@ def _call_overrides(
     candidates = _in_turn([*inputs, *options.get("out", ()), options.get("where")], overrides)
     if function is None or not candidates:
         return NotImplemented
-    if any(map(means_more, candidates)):
+    if any(map(names_class, candidates)):
+        if any(map(is_live, inputs)):
+            candidates = [x for x in candidates if not names_class(x)]
+        if not candidates:
+            return NotImplemented
+    known = [x for x in candidates if means_more(x) or names_class(x)]
+    if known:
         numpys = getattr(onp, function.__name__)
         called = numpys if method == "__call__" else getattr(numpys, method)
-        met = next(filter(means_more, candidates))
+        met = known[0]
         return called(*to_numpys(tuple(inputs), met), **_all_to_numpys(options, met))
     for x in candidates:
         if type(x).__array_ufunc__ is None:
@@ -356,7 +363,9 @@ def _by_classes(
         _answering.path = None
         return NotImplemented
     asked = _in_turn(operands, is_foreign)
-    kinds = tuple([type(x) for x in asked if hasattr(type(x), "__array_function__")])
+    kinds = tuple(
+        [type(x) for x in asked if hasattr(type(x), "__array_function__") and not names_class(x)]
+    )
     if not asked or (not kinds and any(map(is_live, items_of((*args, *kwargs.values()))))):
         return NotImplemented
     for x in asked:

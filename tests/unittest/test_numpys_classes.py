@@ -252,3 +252,62 @@ def test_sparse_matrices_of_scipy():
     matrix = sparse.csr_matrix(onp.diag([1.0, 2.0, 3.0]))
     assert np.sum(matrix) == 6.0 and np.max(matrix) == 3.0 and np.mean(matrix) == 6 / 9
     assert np.sum(matrix, axis=0).tolist() == onp.sum(matrix, axis=0).tolist()
+
+
+class Named(onp.ndarray):
+    """Arrays with a name, as columns of tables are."""
+
+    def __array_finalize__(self, source):
+        self.name = getattr(source, "name", None)
+
+
+def named(values):
+    made = onp.asarray(values).view(Named)
+    made.name = "height"
+    return made
+
+
+OF_NAMED = {
+    "operators": lambda m, x, y: [x * y, y * x, x - 2, y > x, x**y, -x],
+    "ufuncs": lambda m, x, y: [m.multiply(x, y), m.add(y, x), m.exp(x), m.add.reduce(x)],
+    "functions": lambda m, x, y: [m.sort(x), m.cumsum(x), m.clip(x, 0, 1), m.zeros_like(x)],
+    "methods": lambda m, x, y: [x.dot(y), x.take(m.array([0, 1])), x[y > 1]],
+    "joined": lambda m, x, y: [m.concatenate([x, m.atleast_1d(y)]), m.where(x > 1, x, y)],
+    "reduced": lambda m, x, y: [m.sum(x), m.mean(x), m.max(x), m.dot(x, x)],
+}
+
+
+@pytest.mark.parametrize("name", OF_NAMED)
+@pytest.mark.parametrize("operand", [[1.0, 2.0, 3.0], 2.0])
+def test_instances_of_users_subclasses_of_numpys_array_keep_their_class(name, operand):
+    x = named([0.0, 1.0, 2.0])
+    found = OF_NAMED[name](np, x, np.array(operand, dtype="float64"))
+    expected = OF_NAMED[name](onp, x, onp.array(operand))
+    for a, b in zip(found, expected, strict=True):
+        assert isinstance(a, Named) == isinstance(b, Named), (type(a), type(b))
+        assert getattr(a, "name", None) == getattr(b, "name", None)
+        onp.testing.assert_array_equal(onp.asarray(a), onp.asarray(b))
+
+
+def test_beside_what_is_recorded_or_traced_instances_of_subclasses_are_elements():
+    x, p = named([0.0, 1.0, 2.0]), np.array([1.0, 2.0, 3.0])
+    p.attach_grad()
+    for f in (
+        lambda p: x * p,
+        lambda p: p * x,
+        lambda p: np.multiply(x, p),
+        lambda p: onp.multiply(x, p),
+        lambda p: np.concatenate([x, p * x]),
+        lambda p: np.where(x > 5, x, p * x),
+        lambda p: np.dot(x, p),
+    ):
+        with autograd.record():
+            loss = f(p).sum()
+        loss.backward()
+        assert p.grad.tolist() == [0, 1, 2]
+        assert npx.jit(f)(p).tolist() == onp.asarray(f(p)).tolist()
+
+
+def test_memory_of_files_computes_as_plain_arrays(tmp_path):
+    x = onp.memmap(tmp_path / "x", "float64", "w+", shape=3)
+    assert type(np.exp(x)) is np.ndarray and type(x * np.ones(3)) is np.ndarray

@@ -16,6 +16,7 @@ EXTENSIONS = {
     "einops": "npcompat._libraries.einops_backend",
     "numba": "npcompat._libraries.numba_arrays",
     "pandas": "npcompat._libraries.pandas_arrays",
+    "scipy.ndimage": "npcompat._libraries.ndimage_outputs",
     "torch.utils.data._utils.collate": "npcompat._libraries.torch_collate",
 }
 """Modules whose import registers an extension, by the library that is extended."""

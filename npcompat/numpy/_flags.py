@@ -12,6 +12,7 @@ from npcompat._internal.core.retained_outputs import materialize
 from npcompat._internal.dispatch import array_like, execution, handles, late_bound, writes
 from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat._internal.indexing import lens
+from npcompat.numpy._typing import ArrayLike
 
 if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray
@@ -196,6 +197,26 @@ class Flat:
         if type(key) is int or isinstance(key, slice) or key is Ellipsis:
             return key
         return onp.arange(len(self)).flat[numpys]
+
+    def __eq__(self, other: object) -> Any:
+        return self[:] == other
+
+    def __ne__(self, other: object) -> Any:
+        return self[:] != other
+
+    def __lt__(self, other: ArrayLike) -> Any:
+        return self[:] < other
+
+    def __le__(self, other: ArrayLike) -> Any:
+        return self[:] <= other
+
+    def __gt__(self, other: ArrayLike) -> Any:
+        return self[:] > other
+
+    def __ge__(self, other: ArrayLike) -> Any:
+        return self[:] >= other
+
+    __hash__ = None  # type: ignore[assignment]
 
     def _is_recorded(self) -> bool:
         return modes.current().recording and root_of(self._handle)._value.node is not None

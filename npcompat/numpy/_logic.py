@@ -429,7 +429,7 @@ def _overlap(question: Any, a: Any, b: Any, max_work: int) -> bool:
     handles = [x for x in (a, b) if isinstance(x, Handle)]
     # An nditer has borrowed the memory, so NumPy arrays may share it.
     borrowed = all([type(root_of(x)._value) is BorrowedValue for x in handles])
-    if (len(handles) == 1 and not borrowed) or len({id(root_of(x)) for x in handles}) > 1:
+    if not borrowed and (len(handles) == 1 or len({id(root_of(x)) for x in handles}) > 1):
         return False
     memory = writes.borrowed_view if borrowed else _handles.layout
     return bool(

@@ -1,5 +1,7 @@
 """`a.flat`: what it reads and writes, in C order, and what it refuses."""
 
+import operator
+
 import numpy as onp
 import pytest
 from oracle import agrees
@@ -63,3 +65,17 @@ def test_scalars_that_do_not_fit_are_no_single_items():
         ),
         ValueError,
     )
+
+
+@pytest.mark.parametrize("name", ["eq", "ne", "lt", "le", "gt", "ge"])
+def test_comparisons_are_by_element(name, placed):
+    compare = getattr(operator, name)
+    theirs = onp.array([[0, 1], [2, 0]])
+    mine = np.array(theirs)
+    for other in (0, 1.5, [0, 1, 2, 3]):
+        assert compare(mine.flat, other).tolist() == compare(theirs.flat, other).tolist()
+    assert compare(mine.flat, mine.flat).tolist() == compare(theirs.flat, theirs.flat).tolist()
+    mine.flat[mine.flat == 0] = 7
+    assert mine.tolist() == [[7, 1], [2, 7]]
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(mine.flat)

@@ -48,7 +48,13 @@ def test_a_library_that_is_missing_is_an_ordinary_import_error(monkeypatch):
 
 def test_npcompat_imports_no_library_that_it_extends():
     names = set(import_hooks.EXTENSIONS)
-    assert names == {"einops", "numba", "pandas", "torch.utils.data._utils.collate"}
+    assert names == {
+        "einops",
+        "numba",
+        "pandas",
+        "scipy.ndimage",
+        "torch.utils.data._utils.collate",
+    }
     import subprocess
 
     code = f"import sys, npcompat; print({names!r} & set(sys.modules))"

@@ -490,6 +490,18 @@ def test_an_alias_outlives_that_its_array_becomes_a_variable(borrow, of):
             x[0] = 1
 
 
+def test_arrays_over_the_same_foreign_memory_share_it():
+    memory = bytearray(64)
+    a, b = np.frombuffer(memory, dtype="f8"), np.ndarray((8,), dtype="f8", buffer=memory)
+    for m in (np, onp):
+        assert m.shares_memory(a, b) and m.may_share_memory(a[1:], b) and m.shares_memory(b[::2], a)
+        assert not m.shares_memory(a[:2], b[2:])
+    other = np.frombuffer(bytearray(64), dtype="f8")
+    assert not np.shares_memory(a, other) and not np.shares_memory(a, np.zeros(8))
+    a[2] = 5
+    assert b[2] == 5
+
+
 def test_a_lent_array_keeps_its_dtype():
     a = np.arange(4.0)
     alias = onp.asarray(a)

@@ -28,7 +28,7 @@ from npcompat._internal.core.handle import (
     payload_now,
     root_of,
 )
-from npcompat._internal.dispatch import handles, writes
+from npcompat._internal.dispatch import backends, handles, writes
 from npcompat._internal.dispatch.placement import constant, on_host
 
 Array = onp.ndarray[Any, Any]
@@ -159,7 +159,11 @@ def export(handle: Handle) -> Array:
         None if _is_recorded(root) or _has_fields_of_objects(root) else borrow_buffer(root, False)
     )
     if borrowed is None:
-        found = handles.to_host(handle).view()
+        if handle._view is not None and backends.is_on_one_cpu(payload_now(root._value)):
+            # With the memory around a view, for those who stride over it.
+            found = _viewed_part(handle, handles.to_host(root)).view()
+        else:
+            found = handles.to_host(handle).view()
         found.flags.writeable = False
         return found
     memory = _exported(root, borrowed)

@@ -1,0 +1,110 @@
+"""Replacement of functions of other libraries by ones that get NumPy's arrays for ours."""
+
+import functools
+import importlib
+import inspect
+import sys
+import warnings
+from collections.abc import Callable, Collection
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.core.handle import Handle
+
+
+def replace(module: str, path: str, outputs: Collection[str] | None = None) -> None:
+    """Let a function or a method get NumPy's arrays, over the same memory, for ours.
+
+    A function is replaced wherever its library has imported it.
+
+    Parameters
+    ----------
+    module : str
+        The module that defines it.
+    path : str
+        Its name there, with that of its class.
+    outputs : collection of str, optional
+        Parameters for which NumPy's arrays are handed over, since the function writes them; all
+        if not given.
+    """
+    place: Any = importlib.import_module(module)
+    *classes, name = path.split(".")
+    for c in classes:
+        place = getattr(place, c, None)
+    function = getattr(place, name, None)
+    if function is None:
+        warnings.warn(
+            f"{module} has no {path}: this version may take npcompat's arrays for other objects; "
+            "hand over numpy.asarray(a)",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return
+    replaced = _with_numpys(function) if outputs is None else _with_numpys_for(function, outputs)
+    setattr(place, name, replaced)
+    if not classes:
+        library = module.partition(".")[0]
+        for other in [m for n, m in sys.modules.items() if n.partition(".")[0] == library]:
+            if vars(other).get(name) is function:
+                setattr(other, name, replaced)
+
+
+def _with_numpys(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        args = tuple([_numpys(x) for x in args])
+        return function(*args, **{name: _numpys(x) for name, x in kwargs.items()})
+
+    return call
+
+
+def _with_numpys_for(function: Callable[..., Any], outputs: Collection[str]) -> Callable[..., Any]:
+    names = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        args = (
+            tuple(
+                [
+                    _written(name, x) if name in outputs else x
+                    for name, x in zip(names, args, strict=False)
+                ]
+            )
+            + args[len(names) :]
+        )
+        for name in outputs:
+            if name in kwargs:
+                kwargs[name] = _written(name, kwargs[name])
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _written(name: str, x: Any) -> Any:
+    """Return NumPy's array for an output of ours; some functions in C don't ask if it is read-only.
+
+    Raises
+    ------
+    ValueError
+        If writes of others to the array would be lost: it is on XLA, recorded or read-only.
+    """
+    found = _numpys(x)
+    if isinstance(x, Handle) and not found.flags.writeable:
+        raise ValueError(
+            f"{name}: output array is read-only. Writes of other libraries can't reach arrays on "
+            'XLA, recorded ones and read-only ones; give one of `with npx.backend("numpy")`'
+        )
+    return found
+
+
+def _numpys(x: Any) -> Any:
+    """Return NumPy's array for one of ours; in a list, too, as it gives keys and outputs."""
+    if isinstance(x, Handle):
+        return onp.asarray(x)
+    if type(x) is list and any([isinstance(item, Handle) and item.shape for item in x]):
+        return list(map(_numpys, x))
+    return x
+
+
+__all__ = ["replace"]

@@ -1,0 +1,86 @@
+"""Outputs that other libraries write, which ask for NumPy's class, and memory that they stride over."""
+
+import inspect
+
+import numpy as onp
+import pytest
+import scipy.linalg
+import scipy.ndimage
+
+from npcompat import autograd, np, npx
+
+PICTURE = onp.random.RandomState(0).rand(8, 8)
+WRITERS = {
+    "binary_closing": (bool, {}),
+    "binary_dilation": (bool, {}),
+    "binary_erosion": (bool, {"iterations": 2}),
+    "binary_fill_holes": (bool, {}),
+    "binary_hit_or_miss": (bool, {}),
+    "binary_opening": (bool, {}),
+    "binary_propagation": (bool, {}),
+    "distance_transform_edt": (float, {}),
+    "gaussian_filter": (float, {"sigma": 1}),
+    "geometric_transform": (float, {"mapping": lambda at: at}),
+    "label": ("int32", {}),
+    "median_filter": (float, {"size": 3}),
+    "morphological_gradient": (float, {"size": 3}),
+    "morphological_laplace": (float, {"size": 3}),
+    "sobel": (float, {}),
+    "white_tophat": (float, {"size": 3}),
+    "zoom": (float, {"zoom": 1}),
+}
+
+
+def parameter(name):
+    return "distances" if name.startswith("distance") else "output"
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_outputs_of_ndimage_are_written(name):
+    dtype, options = WRITERS[name]
+    function = getattr(scipy.ndimage, name)
+    of_bools = name.startswith(("binary", "label", "distance"))
+    picture = PICTURE > 0.4 if of_bools else PICTURE
+    theirs = onp.zeros((8, 8), dtype)
+    with npx.backend("numpy"):
+        mine = np.zeros((8, 8), dtype=theirs.dtype)
+        found = function(np.array(picture), **options, **{parameter(name): mine})
+    expected = function(picture, **options, **{parameter(name): theirs})
+    onp.testing.assert_array_equal(onp.asarray(mine), theirs)
+    assert type(found) is type(expected)
+
+
+def test_every_function_of_ndimage_with_an_output_is_replaced():
+    for name in scipy.ndimage.__all__:
+        function = getattr(scipy.ndimage, name)
+        if {"output", "distances", "indices"} & set(inspect.signature(function).parameters):
+            assert function.__globals__["__name__"] == "npcompat._libraries.replacing", name
+
+
+def test_outputs_that_others_cannot_write_are_refused():
+    with npx.backend("jax"):
+        on_xla = np.zeros((8, 8), dtype="int32")
+    recorded = np.zeros((8, 8))
+    recorded.attach_grad()
+    with pytest.raises(ValueError, match="output array is read-only"):
+        scipy.ndimage.label(PICTURE > 0.5, output=on_xla)
+    with autograd.record(), pytest.raises(ValueError, match="output array is read-only"):
+        scipy.ndimage.gaussian_filter(PICTURE, 1, output=recorded * 2)
+    assert on_xla.sum() == 0
+
+
+@pytest.mark.parametrize("name", ["circulant", "toeplitz", "hankel"])
+def test_matrices_of_strides_over_an_array(name, placed):
+    x = np.array([1.0, 2.0, 3.0, 4.0])
+    found = getattr(scipy.linalg, name)(x)
+    assert found.tolist() == getattr(scipy.linalg, name)(onp.asarray(x)).tolist()
+
+
+def test_an_alias_of_a_view_has_the_memory_around_it(placed):
+    a = np.arange(12.0).reshape(3, 4)
+    for view in (a[1:], a[::-1], a[:, ::2], a.T, a[1, 1:], a.reshape(-1)[3:], a[None, :, 1:]):
+        alias = onp.asarray(view)
+        assert alias.tolist() == view.tolist() and alias.strides == view.strides
+    row = onp.asarray(a[2])
+    before = onp.lib.stride_tricks.as_strided(row, (3, 4), (-16, 4), writeable=False)
+    assert before.tolist() == a[::-1].tolist()

@@ -17,6 +17,7 @@ EXTENSIONS = {
     "numba": "npcompat._libraries.numba_arrays",
     "pandas": "npcompat._libraries.pandas_arrays",
     "scipy.ndimage": "npcompat._libraries.ndimage_outputs",
+    "sparse": "npcompat._libraries.sparse_arrays",
     "torch.utils.data._utils.collate": "npcompat._libraries.torch_collate",
 }
 """Modules whose import registers an extension, by the library that is extended."""

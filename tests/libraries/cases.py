@@ -95,7 +95,8 @@ def _(of):
 def _(of):
     import sparse
 
-    return sparse.COO.from_numpy(X) * of(X)
+    c = sparse.COO.from_numpy(X)
+    return c * of(X) * (c.T @ of(X))[0]
 
 
 @case("SymPy", "sympy", "`x + a`, `a * M` of a matrix", text)

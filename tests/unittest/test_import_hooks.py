@@ -53,6 +53,7 @@ def test_npcompat_imports_no_library_that_it_extends():
         "numba",
         "pandas",
         "scipy.ndimage",
+        "sparse",
         "torch.utils.data._utils.collate",
     }
     import subprocess

@@ -58,7 +58,7 @@ def attempt(mode: str, rng: random.Random, shrinks: bool = True) -> Failure | No
         lines, start = made.lines, made.start
         check = lambda lines: _failing(lambda: modes.MODES[mode](lines, start))
     why = check(lines)
-    if why is None:
+    if why is None or (start and not _runs(lines, start)):
         return None
     if shrinks:
         lines, why = _shrunk(lines, why, check, start)

@@ -1,6 +1,7 @@
 """`python -m tests.programs --seed 1 --count 1000 --minutes 10 --modes host,xla,compiled`."""
 
 import argparse
+import os
 import random
 import signal
 import sys
@@ -22,14 +23,17 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=1000, help="programs, each in one mode")
     parser.add_argument("--minutes", type=float, default=1e9)
-    parser.add_argument("--modes", default="host,xla,compiled,gradients,state")
+    parser.add_argument("--modes", default="host,xla,compiled,gradients,state,sharded")
     parser.add_argument("--mutation", choices=sorted(MUTATIONS), help="a fault to put back")
     parser.add_argument("--write", type=Path, help="folder for the tests of what was found")
     given = parser.parse_args()
-    npx.set_np(dtype=True)
     modes, counts, found = given.modes.split(","), Counter(), 0
     if given.mutation:
         modes = [MUTATIONS[given.mutation][0]]
+    if "sharded" in modes:  # XLA, which is not started yet, makes devices of a CPU
+        flags = os.environ.get("XLA_FLAGS", "")
+        os.environ["XLA_FLAGS"] = f"{flags} --xla_force_host_platform_device_count=2"
+    npx.set_np(dtype=True)
     print(
         f"seed {given.seed}, modes {','.join(modes)}, npcompat {npcompat.__version__}, NumPy "
         f"{onp.__version__}, JAX {jax.__version__}",

@@ -54,7 +54,7 @@ def attempt(mode: str, rng: random.Random, shrinks: bool = True) -> Failure | No
         check = lambda lines: _failing(lambda: state.check(lines))
         start: list[onp.ndarray] = []
     else:
-        made = grammar.draft(rng, mode.endswith("gradients"), mode in ("host", "xla"))
+        made = grammar.draft(rng, mode.endswith("gradients"), mode in ("host", "xla", "sharded"))
         lines, start = made.lines, made.start
         check = lambda lines: _failing(lambda: modes.MODES[mode](lines, start))
     why = check(lines)

@@ -90,6 +90,25 @@ def compiled(lines: Lines, start: list) -> None:
     )
 
 
+def sharded(lines: Lines, start: list) -> None:
+    """Run eagerly on a mesh of two devices; arrays that are written stay where they were."""
+    wanted, mesh = expected(lines, start), npx.Mesh(data=2)
+    with npx.backend("jax"):
+        arrays = [np.array(a, device=_layout(mesh, a.shape)) for a in start]
+        places = [a.device for a in arrays]
+        found = _silently(lambda: _run(np, lines, arrays))
+    _compare(found, wanted, "sharded")
+    moved = [f"v{i}" for i, a in enumerate(arrays) if a.device != places[i]]
+    if moved:
+        raise DisagreementError(f"sharded: {', '.join(moved)} moved")
+
+
+def _layout(mesh, shape: tuple[int, ...]):
+    """Cut the first axis whose length is even."""
+    even = [i for i, n in enumerate(shape) if n and n % 2 == 0]
+    return mesh(*["data" if even and i == even[0] else None for i in range(len(shape))])
+
+
 def _rebound(name: str, lines: Lines) -> bool:
     return any(part.strip().startswith(f"{name} =") for line in lines for part in line.split(";"))
 
@@ -159,4 +178,5 @@ MODES = {
     "compiled": compiled,
     "gradients": gradients,
     "host-gradients": gradients_on_host,
+    "sharded": sharded,
 }

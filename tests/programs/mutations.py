@@ -13,10 +13,11 @@ from npcompat._internal.backend.jax.kernels import kinks
 from npcompat._internal.backend.jaxpr import overlapping_writes
 from npcompat._internal.compile import control_flow, guards
 from npcompat._internal.core.op import REGISTRY, Op
-from npcompat._internal.dispatch import array_like
+from npcompat._internal.dispatch import array_like, writes
 from npcompat.numpy import _manipulation, _ufunc
 
 _joined = array_like.joined_value
+_replace = writes._replace
 
 
 def _not_recorded(x, dtype=None):
@@ -48,6 +49,11 @@ def _zeros(outs, cotangents, separate):
 def _all_carry(self, given, data, states):
     """Take all that a loop writes as dependent on what is differentiated."""
     return (True,) * (self.outs + states + len(self.written))
+
+
+def _moved(handle, value, keeps_place=True):
+    """Let a write leave the devices of the array."""
+    _replace(handle, value, False)
 
 
 MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
@@ -88,6 +94,10 @@ MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     "order of broadcast arrays": (
         "host",
         lambda: mock.patch.object(_manipulation, "axes_as_in_memory", _by_strides),
+    ),
+    "places of written arrays": (
+        "sharded",
+        lambda: mock.patch.object(writes, "_replace", _moved),
     ),
     "unused outputs": (
         "gradients",

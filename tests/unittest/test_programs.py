@@ -32,11 +32,27 @@ def test_programs_agree(mode, count):
         assert failure is None, f"\n{failure.text()}"
 
 
+def command(*arguments):
+    """Run the command with XLA as users have it."""
+    environment = {k: v for k, v in os.environ.items() if k != "XLA_FLAGS"}
+    return subprocess.run(
+        [sys.executable, "-m", "tests.programs", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**environment, "PYTHONPATH": os.getcwd()},
+    )
+
+
 @pytest.mark.parametrize(
     "name", [n if n in SOON else pytest.param(n, marks=pytest.mark.slow) for n in MUTATIONS]
 )
 def test_faults_that_are_put_back_are_found(name):
     mode, _ = MUTATIONS[name]
+    if mode == "sharded":  # in a process with two devices
+        found = command("--seed", "1", "--count", "300", "--mutation", name)
+        assert f"{name}: found by program" in found.stdout, found.stdout + found.stderr
+        return
     with mutated(name):
         for number in range(5000):
             if machine.attempt(mode, random.Random(f"1 {number}"), shrinks=False):
@@ -58,13 +74,6 @@ def test_what_fails_is_shrunk_and_written_as_a_test():
 
 
 def test_the_command_runs_all_modes_with_xla_as_users_have_it():
-    environment = {k: v for k, v in os.environ.items() if k != "XLA_FLAGS"}
-    found = subprocess.run(
-        [sys.executable, "-m", "tests.programs", "--seed", "3", "--count", "10"],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env={**environment, "PYTHONPATH": os.getcwd()},
-    )
+    found = command("--seed", "3", "--count", "12")
     assert found.returncode == 0, found.stdout + found.stderr
-    assert "10 programs" in found.stdout and "'state': 2" in found.stdout
+    assert "12 programs" in found.stdout and "'sharded': 2" in found.stdout

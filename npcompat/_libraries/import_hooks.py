@@ -12,22 +12,30 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, ClassVar
 
+from npcompat._libraries import replaced
+
 EXTENSIONS = {
     "einops": "npcompat._libraries.einops_backend",
     "numba": "npcompat._libraries.numba_arrays",
-    "pandas": "npcompat._libraries.pandas_arrays",
     "scipy.ndimage": "npcompat._libraries.ndimage_outputs",
-    "sparse": "npcompat._libraries.sparse_arrays",
     "torch.utils.data._utils.collate": "npcompat._libraries.torch_collate",
 }
-"""Modules whose import registers an extension, by the library that is extended."""
+"""Modules whose import registers an extension, by the library that is extended; those of which only
+functions are replaced are in `replaced.REPLACED`."""
+
+
+def _extend(library: str) -> None:
+    if library in EXTENSIONS:
+        importlib.import_module(EXTENSIONS[library])
+    else:
+        replaced.extend(library)
 
 
 class _Loader:
     """Loader of a library, which registers the extension after it."""
 
-    def __init__(self, loader: Any, extension: str) -> None:
-        self._loader, self._extension = loader, extension
+    def __init__(self, loader: Any, library: str) -> None:
+        self._loader, self._library = loader, library
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
@@ -43,7 +51,7 @@ class _Loader:
             module.__spec__.loader = self._loader
         module.__loader__ = self._loader
         self._loader.exec_module(module)
-        importlib.import_module(self._extension)
+        _extend(self._library)
 
 
 class _Finder:
@@ -56,8 +64,7 @@ class _Finder:
         cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Find a library that is extended; None for any other module."""
-        extension = EXTENSIONS.get(name)
-        if extension is None or name in cls.finding:
+        if (name not in EXTENSIONS and name not in replaced.REPLACED) or name in cls.finding:
             return None
         cls.finding.add(name)
         try:
@@ -65,15 +72,15 @@ class _Finder:
         finally:
             cls.finding.discard(name)
         if spec is not None and hasattr(spec.loader, "exec_module"):
-            spec.loader = _Loader(spec.loader, extension)  # type: ignore[assignment]
+            spec.loader = _Loader(spec.loader, name)  # type: ignore[assignment]
         return spec
 
 
 def install() -> None:
     """Register the extensions of libraries that are imported, and those of others later."""
-    for library, extension in EXTENSIONS.items():
+    for library in (*EXTENSIONS, *replaced.REPLACED):
         if library in sys.modules:
-            importlib.import_module(extension)
+            _extend(library)
     sys.meta_path.insert(0, _Finder)
 
 

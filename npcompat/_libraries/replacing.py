@@ -99,11 +99,13 @@ def _written(name: str, x: Any) -> Any:
 
 
 def _numpys(x: Any) -> Any:
-    """Return NumPy's array for one of ours; in a list, too, as it gives keys and outputs."""
+    """Return NumPy's array for one of ours; in a list or a dict, too, as it gives keys and grids."""
     if isinstance(x, Handle):
         return onp.asarray(x)
     if type(x) is list and any([isinstance(item, Handle) and item.shape for item in x]):
         return list(map(_numpys, x))
+    if type(x) is dict and any([isinstance(item, Handle) for item in x.values()]):
+        return {name: _numpys(item) for name, item in x.items()}
     return x
 
 

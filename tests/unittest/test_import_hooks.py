@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from npcompat._libraries import import_hooks
+from npcompat._libraries import import_hooks, replaced
 
 
 @pytest.fixture
@@ -47,12 +47,15 @@ def test_a_library_that_is_missing_is_an_ordinary_import_error(monkeypatch):
 
 
 def test_npcompat_imports_no_library_that_it_extends():
-    names = set(import_hooks.EXTENSIONS)
+    names = {*import_hooks.EXTENSIONS, *replaced.REPLACED}
     assert names == {
         "einops",
         "numba",
         "pandas",
         "scipy.ndimage",
+        "scipy.sparse.linalg._interface",
+        "sklearn.model_selection._search",
+        "sklearn.utils.class_weight",
         "sparse",
         "torch.utils.data._utils.collate",
     }

@@ -1,0 +1,75 @@
+"""Functions of other libraries that ask whether an array is NumPy's, and get NumPy's for ours.
+
+The libraries have no extension point for them, and take any other array for a list, a number or a
+mistake: `series.iloc[mask]` of pandas would give other rows, and the numbers of
+`frame * np.array(2.0)` would be an array of ours, which pandas' C code reads as NumPy's.
+"""
+
+import importlib
+
+from npcompat._libraries.replacing import replace
+
+REPLACED = {
+    "pandas": (
+        "pandas._libs.lib:item_from_zerodim",  # operators, the flexible ones, too
+        "pandas.core.common:is_bool_indexer",
+        "pandas.core.ops.array_ops:logical_op",
+        "pandas.core.construction:sanitize_array",
+        "pandas.core.algorithms:unique",
+        "pandas.core.algorithms:factorize",
+        "pandas.core.tools.timedeltas:to_timedelta",
+        "pandas.core.generic:NDFrame._where",
+        "pandas.core.frame:DataFrame.__init__",
+        "pandas.core.frame:DataFrame.__setitem__",
+        "pandas.core.frame:DataFrame.insert",
+        "pandas.core.frame:DataFrame.set_index",
+        "pandas.core.frame:DataFrame.groupby",
+        "pandas.core.series:Series.groupby",
+        "pandas.core.frame:DataFrame._flex_arith_method",
+        "pandas.core.frame:DataFrame._flex_cmp_method",
+    ),
+    "scipy.sparse.linalg._interface": (
+        "scipy.sparse.linalg._interface:aslinearoperator",  # dense matrices of iterative solvers
+    ),
+    "sklearn.model_selection._search": (
+        "sklearn.model_selection._search:ParameterGrid.__init__",
+        "sklearn.model_selection._search:ParameterSampler.__init__",
+        "sklearn.model_selection._search:GridSearchCV.__init__",
+        "sklearn.model_selection._search:RandomizedSearchCV.__init__",
+    ),
+    "sklearn.utils.class_weight": (
+        "sklearn.utils.class_weight:compute_class_weight",
+        "sklearn.utils.class_weight:compute_sample_weight",
+    ),
+    "sparse": (
+        "sparse:clip",
+        "sparse:dot",
+        "sparse:einsum",
+        "sparse:elemwise",
+        "sparse:full",
+        "sparse:full_like",
+        "sparse:kron",
+        "sparse:matmul",
+        "sparse:outer",
+        "sparse:tensordot",
+        "sparse:vecdot",
+        "sparse:where",
+        "sparse:COO.__init__",
+        "sparse:COO.from_numpy",
+        "sparse:GCXS.__init__",
+        "sparse:GCXS.from_numpy",
+        "sparse:DOK.from_numpy",
+    ),
+}
+"""Functions and methods, as `module:name`, by the module after whose import they are replaced."""
+
+
+def extend(library: str) -> None:
+    """Replace the functions of a library that has been imported."""
+    for place in REPLACED[library]:
+        module, _, path = place.partition(":")
+        importlib.import_module(module)
+        replace(module, path)
+
+
+__all__ = ["REPLACED", "extend"]

@@ -1,0 +1,61 @@
+"""Functions of libraries that are replaced: NumPy's arrays in place of ours are the oracle."""
+
+import numpy as onp
+import pytest
+
+from npcompat import np, npx
+from npcompat._libraries.replaced import REPLACED
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def test_every_replaced_function_is_there():
+    for places in REPLACED.values():
+        for place in places:
+            module, _, path = place.partition(":")
+            found = pytest.importorskip(module)
+            for name in path.split("."):
+                found = getattr(found, name)
+            assert getattr(found, "__globals__", {}).get("__name__", "").endswith("replacing"), (
+                place
+            )
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_searches_of_scikit_learn_take_grids(backend):
+    linear = pytest.importorskip("sklearn.linear_model")
+    selection = pytest.importorskip("sklearn.model_selection")
+    base = pytest.importorskip("sklearn.base")
+    x = onp.random.RandomState(0).rand(20, 3)
+    y = x @ [1.0, 2.0, 3.0]
+    with npx.backend(backend):
+        grid = {"alpha": np.logspace(-1, 1, 3), "fit_intercept": [True, False]}
+        found = selection.GridSearchCV(linear.Ridge(), grid, cv=2).fit(x, y)
+        assert type(base.clone(found).param_grid["alpha"]) is onp.ndarray
+        assert len(selection.ParameterGrid(grid)) == 6
+        searched = selection.RandomizedSearchCV(
+            linear.Ridge(), grid, n_iter=2, random_state=0, cv=2
+        )
+        searched.fit(x, y)
+    wanted = {"alpha": onp.logspace(-1, 1, 3), "fit_intercept": [True, False]}
+    expected = selection.GridSearchCV(linear.Ridge(), wanted, cv=2).fit(x, y)
+    assert found.best_params_["fit_intercept"] == expected.best_params_["fit_intercept"]
+    assert found.best_params_["alpha"] == pytest.approx(expected.best_params_["alpha"])
+
+
+def test_class_weights_of_scikit_learn():
+    weights = pytest.importorskip("sklearn.utils.class_weight")
+    y = [0, 0, 1, 2, 2, 2]
+    found = weights.compute_class_weight("balanced", classes=np.unique(np.array(y)), y=np.array(y))
+    expected = weights.compute_class_weight("balanced", classes=onp.unique(y), y=onp.array(y))
+    onp.testing.assert_allclose(found, expected)
+
+
+@pytest.mark.parametrize("solver", ["cg", "bicgstab", "gmres"])
+def test_iterative_solvers_take_dense_matrices(solver):
+    linalg = pytest.importorskip("scipy.sparse.linalg")
+    matrix, b = onp.eye(3) * [1.0, 2.0, 4.0], onp.array([1.0, 2.0, 3.0])
+    found, status = getattr(linalg, solver)(np.array(matrix), np.array(b))
+    assert status == 0
+    onp.testing.assert_allclose(found, [1.0, 1.0, 0.75], rtol=1e-4)
+    assert linalg.aslinearoperator(np.array(matrix)).shape == (3, 3)

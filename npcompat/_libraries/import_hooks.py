@@ -18,6 +18,7 @@ EXTENSIONS = {
     "einops": "npcompat._libraries.einops_backend",
     "numba": "npcompat._libraries.numba_arrays",
     "scipy.ndimage": "npcompat._libraries.ndimage_outputs",
+    "scipy.sparse": "npcompat._libraries.scipy_sparse",
     "torch.utils.data._utils.collate": "npcompat._libraries.torch_collate",
 }
 """Modules whose import registers an extension, by the library that is extended; those of which only

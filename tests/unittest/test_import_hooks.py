@@ -53,6 +53,7 @@ def test_npcompat_imports_no_library_that_it_extends():
         "numba",
         "pandas",
         "scipy.ndimage",
+        "scipy.sparse",
         "scipy.sparse.linalg._interface",
         "sklearn.model_selection._search",
         "sklearn.utils.class_weight",

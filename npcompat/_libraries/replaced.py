@@ -60,6 +60,15 @@ REPLACED = {
         "sparse:GCXS.from_numpy",
         "sparse:DOK.from_numpy",
     ),
+    "xarray": (  # positions only: the values that it holds stay ours
+        "xarray.core.dataarray:DataArray.__getitem__",
+        "xarray.core.dataarray:DataArray.isel",
+        "xarray.core.dataarray:DataArray.sel",
+        "xarray.core.dataset:Dataset.isel",
+        "xarray.core.dataset:Dataset.sel",
+        "xarray.core.variable:Variable.__getitem__",
+        "xarray.core.variable:Variable.isel",
+    ),
 }
 """Functions and methods, as `module:name`, by the module after whose import they are replaced."""
 

@@ -59,3 +59,30 @@ def test_iterative_solvers_take_dense_matrices(solver):
     assert status == 0
     onp.testing.assert_allclose(found, [1.0, 1.0, 0.75], rtol=1e-4)
     assert linalg.aslinearoperator(np.array(matrix)).shape == (3, 3)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_positions_of_labelled_arrays(backend):
+    xarray = pytest.importorskip("xarray")
+    programs = (
+        lambda d, i, k, b: d[i],
+        lambda d, i, k, b: d[dict(x=i)],
+        lambda d, i, k, b: d[:, i],
+        lambda d, i, k, b: d.isel(x=k, y=i),
+        lambda d, i, k, b: d.isel(x=b),
+        lambda d, i, k, b: d.sel(x=10 * i),
+        lambda d, i, k, b: d.to_dataset(name="v").isel(x=k, y=i)["v"],
+        lambda d, i, k, b: d.variable[i],
+    )
+    for program in programs:
+        outcomes = []
+        for xp in (np, onp):
+            labelled = xarray.DataArray(
+                onp.arange(18.0).reshape(6, 3), dims=("x", "y"), coords={"x": onp.arange(6) * 10}
+            )
+            with npx.backend(backend):
+                found = program(
+                    labelled, xp.array(1), xp.array([0, 2]), xp.array([True, False] * 3)
+                )
+            outcomes.append((type(found), found.dims, onp.asarray(found.data).tolist()))
+        assert outcomes[0] == outcomes[1]

@@ -54,14 +54,6 @@ def to_host(payload: Any, moving: bool = False) -> onp.ndarray[Any, Any]:
     return xla.to_host(payload, moving)
 
 
-def is_on_one_cpu(payload: Any) -> bool:
-    """True for an array of XLA's on one CPU, whose memory the host can look into."""
-    if type(payload) is not XLA_ARRAY:
-        return False
-    place = xla.device_of(payload)
-    return not hasattr(place, "device_set") and xla.platform_of(place) == "cpu"
-
-
 def copied(payload: Any) -> Any:
     """The value in a buffer of its own."""
     return payload.backend.copied(payload) if type(payload) is EngineArray else xla.copied(payload)

@@ -159,7 +159,7 @@ def export(handle: Handle) -> Array:
         None if _is_recorded(root) or _has_fields_of_objects(root) else borrow_buffer(root, False)
     )
     if borrowed is None:
-        if handle._view is not None and backends.is_on_one_cpu(payload_now(root._value)):
+        if handle._view is not None and backends.XLA.is_on_one_cpu(payload_now(root._value)):
             # With the memory around a view, for those who stride over it.
             found = _viewed_part(handle, handles.to_host(root)).view()
         else:

@@ -274,6 +274,14 @@ def device_of(payload: Any) -> Any:
     return next(iter(payload.devices()))
 
 
+def is_on_one_cpu(payload: Any) -> bool:
+    """True for an array of XLA's on one CPU, whose memory the host can look into."""
+    if type(payload) is not Array:
+        return False
+    place = device_of(payload)
+    return not sharding.is_layout(place) and platform_of(place) == "cpu"
+
+
 def platform_of(place: Any) -> str:
     """Return the platform (`cpu`, `gpu`) of a device, or of the devices of a layout."""
     if sharding.is_layout(place):

@@ -6,16 +6,30 @@ and `label(a, output=out)` would write an array of their own.
 
 import importlib
 import inspect
+import os
+import sys
+import warnings
 
 from npcompat._libraries.replacing import replace
 
 OUTPUTS = ("output", "distances", "indices")
 """Parameters of functions of `scipy.ndimage` that are written."""
 
-_library = importlib.import_module("scipy.ndimage")
-for _name in _library.__all__:
-    _parameters = inspect.signature(getattr(_library, _name)).parameters
-    if any([name in OUTPUTS for name in _parameters]):
-        replace("scipy.ndimage", _name, OUTPUTS)
+_FUNCTIONS = "scipy.ndimage._ndimage_api"
+_WRAPPED = "scipy.ndimage._support_alternative_backends"
+
+if os.environ.get("SCIPY_ARRAY_API") and hasattr(sys.modules.get(_WRAPPED), "label"):
+    warnings.warn(
+        "scipy.ndimage was imported before npcompat, with SCIPY_ARRAY_API set: its functions do not "
+        "write npcompat's arrays (output=); import npcompat first",
+        RuntimeWarning,
+        stacklevel=1,
+    )
+else:
+    _library = importlib.import_module(_FUNCTIONS)
+    for _name in _library.__all__:
+        _parameters = inspect.signature(getattr(_library, _name)).parameters
+        if any([name in OUTPUTS for name in _parameters]):
+            replace(_FUNCTIONS, _name, OUTPUTS)
 
 __all__: list[str] = []

@@ -1,6 +1,9 @@
 """Outputs that other libraries write, which ask for NumPy's class, and memory that they stride over."""
 
 import inspect
+import os
+import subprocess
+import sys
 
 import numpy as onp
 import pytest
@@ -84,3 +87,31 @@ def test_an_alias_of_a_view_has_the_memory_around_it(placed):
     row = onp.asarray(a[2])
     before = onp.lib.stride_tricks.as_strided(row, (3, 4), (-16, 4), writeable=False)
     assert before.tolist() == a[::-1].tolist()
+
+
+PROGRAM = """
+import sys, warnings
+warnings.simplefilter("error", RuntimeWarning)
+if sys.argv[1] == "scipy":
+    import scipy.ndimage
+from npcompat import np
+import scipy.ndimage
+a, out = np.array([[True, False], [True, True]]), np.zeros((2, 2), dtype="int32")
+scipy.ndimage.label(a, output=out)
+print(out.tolist())
+"""
+
+
+@pytest.mark.parametrize("first", ["npcompat", "scipy"])
+@pytest.mark.parametrize("array_api", ["", "1"])
+def test_outputs_are_written_or_it_is_said_whichever_is_imported_first(first, array_api):
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, first],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "SCIPY_ARRAY_API": array_api},
+    )
+    if first == "scipy" and array_api:
+        assert "imported before npcompat" in done.stderr
+    else:
+        assert done.stdout == "[[1, 0], [1, 1]]\n", done.stderr

@@ -17,6 +17,7 @@ from npcompat._libraries import replaced
 EXTENSIONS = {
     "einops": "npcompat._libraries.einops_backend",
     "numba": "npcompat._libraries.numba_arrays",
+    "scipy.ndimage": "npcompat._libraries.ndimage_outputs",
     "scipy.ndimage._ndimage_api": "npcompat._libraries.ndimage_outputs",
     "scipy.sparse": "npcompat._libraries.scipy_sparse",
     "torch.utils.data._utils.collate": "npcompat._libraries.torch_collate",

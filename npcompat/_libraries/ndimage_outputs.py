@@ -5,6 +5,7 @@ and `label(a, output=out)` would write an array of their own.
 """
 
 import importlib
+import importlib.util
 import inspect
 import os
 import sys
@@ -17,6 +18,8 @@ OUTPUTS = ("output", "distances", "indices")
 
 _FUNCTIONS = "scipy.ndimage._ndimage_api"
 _WRAPPED = "scipy.ndimage._support_alternative_backends"
+if importlib.util.find_spec(_FUNCTIONS) is None:  # before SciPy 1.15 they are not wrapped
+    _FUNCTIONS = "scipy.ndimage"
 
 if os.environ.get("SCIPY_ARRAY_API") and hasattr(sys.modules.get(_WRAPPED), "label"):
     warnings.warn(

@@ -72,13 +72,29 @@ REPLACED = {
 }
 """Functions and methods, as `module:name`, by the module after whose import they are replaced."""
 
+WITHIN = (
+    "DataFrame.set_index",
+    "DataFrame.groupby",
+    "Series.groupby",
+    "ParameterGrid.__init__",
+    "ParameterSampler.__init__",
+    "GridSearchCV.__init__",
+    "RandomizedSearchCV.__init__",
+    "DataArray.__getitem__",
+    "DataArray.isel",
+    "DataArray.sel",
+    "Dataset.isel",
+    "Dataset.sel",
+)
+"""Those whose arguments are lists and dicts of arrays, too: keys, grids and positions."""
+
 
 def extend(library: str) -> None:
     """Replace the functions of a library that has been imported."""
     for place in REPLACED[library]:
         module, _, path = place.partition(":")
         importlib.import_module(module)
-        replace(module, path)
+        replace(module, path, within=path in WITHIN)
 
 
-__all__ = ["REPLACED", "extend"]
+__all__ = ["REPLACED", "WITHIN", "extend"]

@@ -13,7 +13,9 @@ import numpy as onp
 from npcompat._internal.core.handle import Handle
 
 
-def replace(module: str, path: str, outputs: Collection[str] | None = None) -> None:
+def replace(
+    module: str, path: str, outputs: Collection[str] | None = None, within: bool = False
+) -> None:
     """Let a function or a method get NumPy's arrays, over the same memory, for ours.
 
     A function is replaced wherever its library has imported it.
@@ -27,6 +29,8 @@ def replace(module: str, path: str, outputs: Collection[str] | None = None) -> N
     outputs : collection of str, optional
         Parameters for which NumPy's arrays are handed over, since the function writes them; all
         if not given.
+    within : bool
+        If True, also for arrays within lists and dicts, as keys and grids are given.
     """
     place: Any = importlib.import_module(module)
     *classes, name = path.split(".")
@@ -41,7 +45,11 @@ def replace(module: str, path: str, outputs: Collection[str] | None = None) -> N
             stacklevel=2,
         )
         return
-    replaced = _with_numpys(function) if outputs is None else _with_numpys_for(function, outputs)
+    replaced = (
+        _with_numpys(function, _within if within else _numpys)
+        if outputs is None
+        else _with_numpys_for(function, outputs)
+    )
     setattr(place, name, replaced)
     if not classes:
         library = module.partition(".")[0]
@@ -50,11 +58,11 @@ def replace(module: str, path: str, outputs: Collection[str] | None = None) -> N
                 setattr(other, name, replaced)
 
 
-def _with_numpys(function: Callable[..., Any]) -> Callable[..., Any]:
+def _with_numpys(function: Callable[..., Any], convert: Callable[[Any], Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        args = tuple([_numpys(x) for x in args])
-        return function(*args, **{name: _numpys(x) for name, x in kwargs.items()})
+        args = tuple([convert(x) for x in args])
+        return function(*args, **{name: convert(x) for name, x in kwargs.items()})
 
     return call
 
@@ -99,14 +107,18 @@ def _written(name: str, x: Any) -> Any:
 
 
 def _numpys(x: Any) -> Any:
-    """Return NumPy's array for one of ours; in a list or a dict, too, as it gives keys and grids."""
-    if isinstance(x, Handle):
-        return onp.asarray(x)
-    if type(x) is list and any([isinstance(item, Handle) and item.shape for item in x]):
-        return list(map(_numpys, x))
-    if type(x) is dict and any([isinstance(item, Handle) for item in x.values()]):
-        return {name: _numpys(item) for name, item in x.items()}
-    return x
+    return onp.asarray(x) if isinstance(x, Handle) else x
+
+
+def _within(x: Any) -> Any:
+    """Convert arrays of a list or a dict; the object itself if none is there, as some compare it."""
+    if type(x) is list:
+        made: Any = list(map(_within, x))
+        return made if any([a is not b for a, b in zip(made, x, strict=True)]) else x
+    if type(x) is dict:
+        made = {name: _within(item) for name, item in x.items()}
+        return made if any([made[name] is not item for name, item in x.items()]) else x
+    return _numpys(x)
 
 
 __all__ = ["replace"]

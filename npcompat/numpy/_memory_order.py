@@ -74,13 +74,6 @@ def in_order(made: Any, order: Order, source: Any = None) -> Any:
     return made
 
 
-def laid_out(made: Any, wanted: onp.ndarray[Any, Any]) -> Any:
-    """Lay out a new array, which is not a view, as a NumPy array of its shape lies in memory."""
-    if isinstance(made, late_bound.ndarray) and type(made) is not late_bound.symbol and wanted.ndim:
-        lay_out(made, wanted)
-    return made
-
-
 def columns_of(found: Sequence[onp.ndarray[Any, Any]]) -> tuple[Any, ...]:
     """Return NumPy's results as arrays: columns of one array, as positions are, as its views."""
     whole = found[0].base if found else None
@@ -129,6 +122,5 @@ __all__ = [
     "common_order",
     "has_order",
     "in_order",
-    "laid_out",
     "letter",
 ]

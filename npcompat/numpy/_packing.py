@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as onp
 
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.apply import apply
+from npcompat._internal.dispatch.memory_layout import in_c_order
 from npcompat.numpy._creation import asarray
-from npcompat.numpy._memory_order import in_order
+from npcompat.numpy._memory_order import in_order, letter
 from npcompat.numpy._typing import ArrayLike
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def unpackbits(
 
 def _as_input(made: Any, a: Any) -> Any:
     """Return a result in Fortran order if the array is in that order only, as NumPy does."""
-    return in_order(made, "F" if handles.layout(a).flags.fnc else "C")
+    return made if in_c_order(a) else in_order(made, letter("A", a))
 
 
 @operator("_npi_byteswap", pattern="elementwise", differentiable=False)

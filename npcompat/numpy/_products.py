@@ -15,7 +15,6 @@ from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._manipulation import moveaxis
-from npcompat.numpy._memory_order import laid_out
 from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._reductions import accumulated
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, NoValue, Order, Out
@@ -547,13 +546,11 @@ def cross(
             DeprecationWarning,
             stacklevel=2,
         )
-    if lengths != (2, 2):
-        axisc = onp.lib.array_utils.normalize_axis_index(axisc, max(a.ndim, b.ndim), "axisc")
-    made = apply(_cross, (a, b), (axisa, axisb, axisc))
-    if lengths == (2, 2) or axisc == made.ndim - 1:
+    made = apply(_cross, (a, b), (axisa, axisb, -1))
+    if lengths == (2, 2):
         return made
-    last = [n for i, n in enumerate(made.shape) if i != axisc]
-    return laid_out(made, onp.moveaxis(onp.empty((*last, 3), made.dtype), -1, axisc))
+    axisc = onp.lib.array_utils.normalize_axis_index(axisc, made.ndim, "axisc")
+    return moveaxis(made, -1, axisc) if axisc != made.ndim - 1 else made
 
 
 @operator("_npi_trace", rule=accumulated, pattern="reduction")

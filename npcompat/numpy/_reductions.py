@@ -182,7 +182,7 @@ def reduce(
         initial = as_attr(initial.item() if hasattr(initial, "item") else initial)
     attrs = (
         axis if axis is None or type(axis) is int else as_axis(axis),
-        accumulated_in(dtype, a, getattr(onp, name_of(op))),
+        accumulated_in(dtype, a, op),
         False if keepdims is NoValue else bool(keepdims),
         initial,
     )

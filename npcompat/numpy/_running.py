@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as onp
-
 from npcompat._internal.core.op import as_axis
 from npcompat._internal.core.op_kinds import for_axis
 from npcompat._internal.dispatch.apply import apply_cached
@@ -72,9 +70,8 @@ def cumsum(
     >>> np.cumsum([1, 2, 3], exclusive=True)
     array([0, 1, 3])
     """
-    result = apply_cached(
-        _cumsum, (a,), (as_axis(axis), accumulated_in(dtype, a, onp.cumsum), bool(exclusive))
-    )
+    attrs = (as_axis(axis), accumulated_in(dtype, a, _cumsum), bool(exclusive))
+    result = apply_cached(_cumsum, (a,), attrs)
     return finish(result, out, "cumsum", "unsafe")
 
 
@@ -110,9 +107,8 @@ def cumprod(
     >>> np.cumprod([1, 2, 3], exclusive=True)
     array([1, 1, 2])
     """
-    result = apply_cached(
-        _cumprod, (a,), (as_axis(axis), accumulated_in(dtype, a, onp.cumprod), bool(exclusive))
-    )
+    attrs = (as_axis(axis), accumulated_in(dtype, a, _cumprod), bool(exclusive))
+    result = apply_cached(_cumprod, (a,), attrs)
     return finish(result, out, "cumprod", "unsafe")
 
 

@@ -123,7 +123,7 @@ def spread_of(
         return divides(op, (a,), (as_axis(axis), None, False, ddof, ""))
     attrs = (
         as_axis(axis),
-        accumulated_in(dtype, a, getattr(onp, name_of(op))),
+        accumulated_in(dtype, a, op),
         keepdims is not NoValue and bool(keepdims),
         ddof,
         "m" * centered + "w" * masked,

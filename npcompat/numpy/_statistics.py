@@ -87,7 +87,9 @@ def median(
     """
     a = asanyarray(a)
     # NumPy handles NaT, takes means of objects, warns of empty slices, and refuses texts and records.
-    if a.dtype.kind in "mMOSUV" or (is_empty(a) and modes.current().trace is None):
+    if (a.dtype.kind in "mMOSUV" and not dtypes.on_devices(a.dtype)) or (
+        is_empty(a) and modes.current().trace is None
+    ):
         return finish(
             by_numpy(onp.median, (a, axis), {"keepdims": keepdims}, [a.dtype]), out, "median"
         )

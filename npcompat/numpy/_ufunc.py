@@ -1,6 +1,6 @@
 """Shared arguments of ufuncs (`out`, `where`, `casting`, `dtype`) and writes into `out`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -561,13 +561,11 @@ def mask_of(xp: Any, a: Any, where: Any) -> Any:
     return xp.astype(where, onp.bool_)
 
 
-def accumulated_in(
-    dtype: Any, a: Any, function: Callable[..., Any] = onp.add.reduce
-) -> onp.dtype[Any] | None:
+def accumulated_in(dtype: Any, a: Any, op: Op | None = None) -> onp.dtype[Any] | None:
     """Return the requested dtype of a function over axes, or None.
 
-    NumPy's warning is given if it drops imaginary parts. NumPy's function itself says in which
-    dtype it computes with dates and durations, or raises its error.
+    NumPy's warning is given if it drops imaginary parts. NumPy's function of the name of `op` says
+    in which dtype it computes with dates and durations, or raises its error.
     """
     if dtype is None:
         return None
@@ -577,9 +575,9 @@ def accumulated_in(
         if have.kind == "c" and wanted.kind != "b":
             fast_path.dont_cache()
             dtypes.warn_of_lost_parts(have, wanted, 4)
-        elif have.kind in "mM":
+        elif have.kind in "mM" and op is not None:
             fast_path.dont_cache()
-            return onp.asarray(function(onp.ones(1, have), dtype=wanted)).dtype
+            return onp.asarray(getattr(onp, name_of(op))(onp.ones(1, have), dtype=wanted)).dtype
     return wanted
 
 

@@ -2,12 +2,12 @@
 their place are the oracle.
 """
 
-import warnings
-
 import numpy as onp
 import pytest
 
-from npcompat import np, npx
+from npcompat import np
+
+from .beside import assert_as_with_numpys, lines_of
 
 pandas = pytest.importorskip("pandas")
 
@@ -83,21 +83,10 @@ def _described(found):
     return type(found).__name__, repr(found)
 
 
-def _outcome(program, xp):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return _described(eval(program, _names(xp)))
-        except Exception as error:
-            return type(error).__name__
-
-
 @pytest.mark.parametrize("backend", ["numpy", "jax"])
-@pytest.mark.parametrize("line", ANYWHERE.strip().splitlines())
+@pytest.mark.parametrize("line", lines_of(ANYWHERE))
 def test_pandas_takes_arrays_for_numpys(line, backend):
-    for program in line.split(" | "):
-        with npx.backend(backend):
-            assert _outcome(program, np) == _outcome(program, onp), program
+    assert_as_with_numpys(line, _names, _described, backend)
 
 
 def test_a_frame_beside_an_array_holds_memory_of_numpys():

@@ -32,6 +32,10 @@ def test_searches_of_scikit_learn_take_grids(backend):
         grid = {"alpha": np.logspace(-1, 1, 3), "fit_intercept": [True, False]}
         found = selection.GridSearchCV(linear.Ridge(), grid, cv=2).fit(x, y)
         assert type(base.clone(found).param_grid["alpha"]) is onp.ndarray
+        assert len(selection.ParameterGrid([grid, {"alpha": np.ones(2)}])) == 8
+        plain = {"alpha": [1.0, 2.0]}  # scikit-learn clones only what keeps its parameters
+        search = selection.GridSearchCV(linear.Ridge(), plain)
+        assert search.param_grid is plain and base.clone(search).param_grid == plain
         assert len(selection.ParameterGrid(grid)) == 6
         searched = selection.RandomizedSearchCV(
             linear.Ridge(), grid, n_iter=2, random_state=0, cv=2

@@ -3,7 +3,9 @@
 import numpy as onp
 import pytest
 
-from npcompat import np, npx
+from npcompat import np
+
+from .beside import assert_as_with_numpys, lines_of
 
 sparse = pytest.importorskip("sparse")
 
@@ -17,8 +19,8 @@ sparse.GCXS.from_numpy(a) @ a | sparse.DOK.from_numpy(a) | sparse.asarray(a)
 """
 
 
-def _outcome(program, xp):
-    names = {
+def _names(xp):
+    return {
         "sparse": sparse,
         "onp": onp,
         "c": sparse.COO.from_numpy(onp.eye(2)),
@@ -26,16 +28,20 @@ def _outcome(program, xp):
         "v": xp.array([1.0, 2.0], dtype="float64"),
         "z": xp.array(2.0, dtype="float64"),
     }
-    found = eval(program, names)
+
+
+def _described(found):
     empty = type(getattr(found, "fill_value", None)).__module__.partition(".")[0]
     elements = found.todense() if hasattr(found, "todense") else found
     return type(found).__name__, onp.asarray(elements).tolist(), empty
 
 
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("backend", ["numpy", "jax"])
-@pytest.mark.parametrize("line", PROGRAMS.strip().splitlines())
+@pytest.mark.parametrize("line", lines_of(PROGRAMS))
 def test_sparse_takes_arrays_for_numpys(line, backend):
-    for program in line.split(" | "):
-        with npx.backend(backend):
-            assert _outcome(program, np) == _outcome(program, onp), program
+    assert_as_with_numpys(line, _names, _described, backend)
+
+
+def test_products_of_sparse_arrays_with_ours_are_right():
+    c = sparse.COO.from_numpy(onp.eye(2))
+    assert (c @ np.array([[1.0, 2.0], [3.0, 4.0]])).tolist() == [[1, 2], [3, 4]]

@@ -451,6 +451,16 @@ def test_durations_are_not_written_into_numbers():
     assert out == 0
 
 
+def test_medians_of_bfloat16_stay_where_they_are(placed):
+    a = np.array([3.0, 1.0, 2.0], dtype="bfloat16")
+    a.attach_grad()
+    with autograd.record():
+        found = np.median(a)
+    found.backward()
+    assert (found.dtype, float(found)) == (np.bfloat16, 2) and a.grad.tolist() == [0, 0, 1]
+    assert npx.jit(np.median)(a).tolist() == 2
+
+
 def test_medians_of_texts_are_refused_and_of_objects_exact():
     with pytest.raises(TypeError):
         np.median(np.array(["b", "a", "cc"]))

@@ -52,6 +52,7 @@ def test_npcompat_imports_no_library_that_it_extends():
         "einops",
         "numba",
         "pandas",
+        "scipy.ndimage",
         "scipy.ndimage._ndimage_api",
         "scipy.sparse",
         "scipy.sparse.linalg._interface",

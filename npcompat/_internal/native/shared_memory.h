@@ -38,23 +38,30 @@ release_buffer(PyObject *root, PyObject *borrowed)
 #define IS_FINALIZING _Py_IsFinalizing
 #endif
 
+/* Release a borrowed buffer while an error may be set. */
+static void
+give_back(PyObject *root, PyObject *borrowed)
+{
+    PyObject *kind, *error, *trace, *done;
+    PyErr_Fetch(&kind, &error, &trace);
+    done = release_buffer(root, borrowed);
+    if (done == NULL) {
+        PyErr_WriteUnraisable(release_buffer_); /* not the export, which would be freed once more */
+    }
+    Py_XDECREF(done);
+    PyErr_Restore(kind, error, trace);
+}
+
 static void
 export_dealloc(PyObject *self)
 {
     Export *export = (Export *)self;
-    PyObject *kind, *error, *trace, *done;
     PyObject_GC_UnTrack(self);
-    if (export->root != NULL && !IS_FINALIZING()) { /* then the modules are empty, and nobody reads the array */
-        PyErr_Fetch(&kind, &error, &trace);
-        done = release_buffer(export->root, export->value);
-        if (done == NULL) {
-            PyErr_WriteUnraisable(release_buffer_); /* not `self`, which would be freed once more */
-        }
-        Py_XDECREF(done);
-        PyErr_Restore(kind, error, trace);
+    if (!IS_FINALIZING()) { /* then the modules are empty, and nobody reads the array */
+        give_back(export->root, export->value);
     }
-    Py_XDECREF(export->root);
-    Py_XDECREF(export->value);
+    Py_DECREF(export->root);
+    Py_DECREF(export->value);
     PyObject_GC_Del(self);
 }
 
@@ -147,24 +154,22 @@ exported(PyObject *handle)
         return FALL_BACK;
     }
     if ((export = PyObject_GC_New(Export, &export_type)) == NULL) {
-        Py_DECREF(value);
-        return NULL;
-    }
-    buffer = SLOT(value, borrowed_value_buffer);
-    dtype = PyArray_DESCR((PyArrayObject *)buffer);
-    Py_INCREF(dtype);
-    made = PyArray_NewFromDescr(&PyArray_Type, dtype, PyArray_NDIM((PyArrayObject *)buffer), PyArray_DIMS((PyArrayObject *)buffer),
-                                PyArray_STRIDES((PyArrayObject *)buffer), PyArray_DATA((PyArrayObject *)buffer), NPY_ARRAY_WRITEABLE, NULL);
-    if (made == NULL) {
-        export->root = export->value = NULL;
-        PyObject_GC_Track((PyObject *)export);
-        Py_DECREF(export);
+        give_back(handle, value);
         Py_DECREF(value);
         return NULL;
     }
     export->root = Py_NewRef(handle);
     export->value = value;
     PyObject_GC_Track((PyObject *)export);
+    buffer = SLOT(value, borrowed_value_buffer);
+    dtype = PyArray_DESCR((PyArrayObject *)buffer);
+    Py_INCREF(dtype);
+    made = PyArray_NewFromDescr(&PyArray_Type, dtype, PyArray_NDIM((PyArrayObject *)buffer), PyArray_DIMS((PyArrayObject *)buffer),
+                                PyArray_STRIDES((PyArrayObject *)buffer), PyArray_DATA((PyArrayObject *)buffer), NPY_ARRAY_WRITEABLE, NULL);
+    if (made == NULL) {
+        Py_DECREF(export);
+        return NULL;
+    }
     if (PyArray_SetBaseObject((PyArrayObject *)made, (PyObject *)export) < 0) { /* it steals the reference, even then */
         Py_CLEAR(made);
     }

@@ -115,13 +115,17 @@ def test_library(case: Case):
 @pytest.fixture(scope="module")
 def under_the_runner() -> list[Case]:
     """The programs as `python -m npcompat` runs them: NumPy is npcompat, with NumPy's dtypes."""
-    module = type(sys)("tests.libraries.cases_of_ours")
-    importer.bind(module.__dict__)
-    sys.modules[module.__name__] = module
-    file = str(cases.__file__)
-    with npx.np_default_dtype(), npx.backend("numpy"):
-        exec(converted(Path(file).read_bytes(), file), module.__dict__)
-    return module.__dict__["CASES"]
+    package = f"{cases.__name__}_of_ours"
+    sys.modules[package] = type(sys)(package)
+    sys.modules[package].__path__ = []
+    for theirs in cases.FILES:
+        name, file = theirs.__name__.replace(cases.__name__, package), str(theirs.__file__)
+        module = sys.modules[name] = type(sys)(name)
+        module.__package__ = package
+        importer.bind(module.__dict__)
+        with npx.np_default_dtype(), npx.backend("numpy"):
+            exec(converted(Path(file).read_bytes(), file), module.__dict__)
+    return sys.modules[f"{package}.base"].__dict__["CASES"]
 
 
 @pytest.mark.parametrize("case", parametrized())

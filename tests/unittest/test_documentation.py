@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import test_registry
+import test_registry_gradients
 from internals import REGISTRY
 from registry_cases import CASES
 
@@ -175,8 +176,8 @@ def test_the_page_adds_an_operator_that_the_template_accepts(followed, monkeypat
     test_registry.test_xla(name)
     for numpy_policy in (False, True):
         test_registry.test_compiled(name, numpy_policy)
-    test_registry.test_gradients(name)
-    test_registry.test_second_order(name)
+    test_registry_gradients.test_gradients(name)
+    test_registry_gradients.test_second_order(name)
     results = doctest.testmod(followed[file], extraglobs={"np": np, "npx": npx})
     assert results.attempted == 1 and results.failed == 0
 
@@ -194,7 +195,7 @@ def test_the_other_kinds_of_the_page_are_accepted(followed):
     for name in ("_npx_add_many", "_npx_gemm"):
         test_registry.test_host(name)
         test_registry.test_xla(name)
-        test_registry.test_gradients(name)
+        test_registry_gradients.test_gradients(name)
     results = doctest.testmod(
         followed["npcompat/numpy_extension/_blas.py"], extraglobs={"np": np, "npx": npx}
     )

@@ -30,7 +30,7 @@ def means_more(x: Any) -> bool:
     quantities of Astropy.
     """
     kind: Any = type(x)
-    return isinstance(x, onp.ndarray) and _has_own_meaning(kind)
+    return kind is not onp.ndarray and isinstance(x, onp.ndarray) and _has_own_meaning(kind)
 
 
 @functools.cache
@@ -49,8 +49,8 @@ def names_class(x: Any) -> bool:
     Arrays over files compute as plain ones.
     """
     return (
-        isinstance(x, onp.ndarray)
-        and type(x) is not onp.ndarray
+        type(x) is not onp.ndarray
+        and isinstance(x, onp.ndarray)
         and not isinstance(x, onp.memmap)
         and not means_more(x)
     )

@@ -198,6 +198,7 @@ CHECKS = '''
     from npcompat import np
     from npcompat._internal.core.op import REGISTRY
     import test_registry
+    import test_registry_gradients
     import test_registry_graphs
     from npcompat.ops._manual import page
 
@@ -212,7 +213,11 @@ CHECKS = '''
         ):
             with pytest.MonkeyPatch.context() as patch:
                 check(name, patch)
-        for check in (test_registry.test_host, test_registry.test_xla, test_registry.test_gradients):
+        for check in (
+            test_registry.test_host,
+            test_registry.test_xla,
+            test_registry_gradients.test_gradients,
+        ):
             check(name)
         test_registry.test_compiled(name, False)
         assert doctest.testmod(module).failed == 0

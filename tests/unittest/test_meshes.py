@@ -18,6 +18,32 @@ ARRAYS = {
                 if expected is not None:
                     onp.testing.assert_allclose(onp.asarray(found), expected, rtol=1e-5)
     """,
+    "nan is the extreme of arrays in pieces, and complex numbers have one": """
+        h = onp.arange(24.0).reshape(8, 3) % 7
+        h[2, 1] = h[7, 0] = onp.nan
+        extremes = [
+            lambda a, xp: xp.max(a), lambda a, xp: xp.min(a, axis=0, keepdims=True),
+            lambda a, xp: xp.ptp(a, axis=0), lambda a, xp: xp.nanmax(a, axis=0),
+            lambda a, xp: xp.maximum.reduce(a), lambda a, xp: xp.max(a, 0, initial=3, where=a != 0),
+            lambda a, xp: xp.linalg.norm(abs(a), xp.inf, axis=0), lambda a, xp: xp.argmin(a, axis=0),
+        ]
+        for dtype in ("float32", "float64", "complex128"):
+            given = h.astype(dtype)
+            given[0] += 1j if dtype[0] == "c" else 0
+            a = np.array(given, device=mesh("data"))
+            assert a.device == mesh("data")
+            for number, extreme in enumerate(extremes):
+                for run in (extreme, npx.jit(extreme, static_argnums=1)):
+                    found, expected = onp.asarray(run(a, np)), onp.asarray(extreme(given, onp))
+                    assert found.dtype == expected.dtype, (dtype, number)
+                    onp.testing.assert_array_equal(found, expected, err_msg=f"{dtype} {number}")
+        a.attach_grad()
+        b = np.array(h, device=mesh("data"))
+        b.attach_grad()
+        with autograd.record():
+            np.max(b, axis=0)[2].backward()
+        assert b.grad[:, 2].sum() == 1 and b.grad.device == mesh("data")
+    """,
     "an array prints, converts and pickles": """
         import pickle
         h = onp.arange(16.0, dtype="float32").reshape(8, 2)

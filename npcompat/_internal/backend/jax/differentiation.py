@@ -14,7 +14,7 @@ from npcompat._internal.backend.jax.programs import (
     enter_x64_scope,
     exit_x64_scope,
     function,
-    optimized_for_cpu,
+    optimized,
     x64_scopes,
 )
 from npcompat._internal.backend.jaxpr.compat import Zero
@@ -122,7 +122,7 @@ def forward_and_pullback(
         def pull(residuals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
             enter_x64_scope()
             remaining = iter(_exact_first([c for c in cotangents if c is not None]))
-            return optimized_for_cpu(op, gradients)(
+            return optimized(op, gradients)(
                 residuals, [None if c is None else next(remaining) for c in cotangents]
             )
 

@@ -17,7 +17,7 @@ from jax.interpreters import mlir
 from npcompat._internal.backend.jax.namespace import type_of, xp
 from npcompat._internal.backend.jaxpr import flop_count
 from npcompat._internal.backend.jaxpr.compat import Primitive, drop_modules_of_programs
-from npcompat._internal.backend.jaxpr.cpu_rewrites import for_cpu
+from npcompat._internal.backend.jaxpr.cpu_rewrites import for_cpu, for_several_devices
 from npcompat._internal.backend.typed_kernel import kernel
 from npcompat._internal.core import compile_log
 from npcompat._internal.core.op import MOST_AXES, Attrs, Op
@@ -97,14 +97,16 @@ def _exact_first(arrays: Sequence[Any]) -> Sequence[Any]:
     return (_exact_p.bind(arrays[0]), *arrays[1:]) if arrays else arrays
 
 
-def optimized_for_cpu(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
-    """Rewrite the jaxpr of an operator that prefers XLA for the CPU; leave others unchanged."""
-    return for_cpu(compute) if op.prefers_xla else compute
+def optimized(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
+    """Rewrite the jaxpr of an operator for the CPU if it prefers XLA, and for several devices."""
+    if op.prefers_xla:
+        return for_cpu(compute)
+    return for_several_devices(compute) if jax.device_count() > 1 else compute
 
 
 def _logged(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a compute so that each trace writes the compile log: XLA compiles a program of each."""
-    compute = optimized_for_cpu(op, compute)
+    compute = optimized(op, compute)
 
     def traced(*arrays: Any) -> Any:
         enter_x64_scope()

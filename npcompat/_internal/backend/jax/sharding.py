@@ -15,7 +15,7 @@ from jax.core import Tracer
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
 
 from npcompat._internal.backend.jax.namespace import Array
-from npcompat._internal.backend.jax.programs import exit_x64_scope, function, optimized_for_cpu
+from npcompat._internal.backend.jax.programs import exit_x64_scope, function, optimized
 from npcompat._internal.backend.jaxpr.compat import ShapedArray
 from npcompat._internal.core.op import Attrs, Op
 from npcompat._internal.support.errors import RemoteValuesError
@@ -358,7 +358,7 @@ def _of_all_processes(operand: Any) -> Any:
 def _in_pieces(
     op: Op, attrs: Attrs, types: tuple[Any, ...], sharding: Any, numpy_dtypes: int
 ) -> Callable[..., Any]:
-    compute = optimized_for_cpu(op, function(op, attrs))
+    compute = optimized(op, function(op, attrs))
     with jax.enable_x64(True):
         outs = jax.eval_shape(compute, *[jax.ShapeDtypeStruct(*t) for t in types])
         shape = (outs if op.outputs == 1 else outs[0]).shape

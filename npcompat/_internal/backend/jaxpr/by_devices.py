@@ -103,6 +103,34 @@ def counted(equation: JaxprEqn) -> Callable[..., Any] | None:
     return lambda mask: jnp.sum(~mask, dtype="float32") == 0
 
 
+EXTREMES = frozenset(["reduce_max", "reduce_min"])
+
+
+def extreme(equation: JaxprEqn) -> Callable[..., Any] | None:
+    """Return the function of a maximum or minimum of floats or complex numbers; None for others.
+
+    Between devices of a CPU, XLA's maximum of nan and a number is the number, and there is none of
+    complex numbers: these are compared by real part, then by imaginary part.
+    """
+    kind: Any = equation.invars[0].aval
+    axes = equation.params["axes"]
+    worst = -jnp.inf if equation.primitive.name == "reduce_max" else jnp.inf
+
+    def of_floats(a: Any) -> Any:
+        found = equation.primitive.bind(a, **equation.params)
+        lost = jnp.any(jnp.isnan(a), axis=axes)
+        return lax.select(lost, jnp.full_like(found, jnp.nan), found)
+
+    def of_complex(a: Any) -> Any:
+        real = of_floats(a.real)
+        at_real = a.real == jnp.expand_dims(real, axes)
+        return lax.complex(real, of_floats(jnp.where(at_real, a.imag, worst)))
+
+    if jnp.issubdtype(kind.dtype, jnp.complexfloating):
+        return of_complex
+    return of_floats if jnp.issubdtype(kind.dtype, jnp.floating) else None
+
+
 def selection(equation: JaxprEqn) -> Callable[..., Any] | None:
     """Return the function that writes a large part of an array by a selection; None for other
     writes.
@@ -141,4 +169,4 @@ def _selected(first: Sequence[int], target: Any, new: Any, *_: Any) -> Any:
     return lax.select(inside, lax.pad(new, jnp.zeros((), new.dtype), around), target)
 
 
-__all__ = ["TRUTHS", "barred", "counted", "on_several", "selection"]
+__all__ = ["EXTREMES", "TRUTHS", "barred", "counted", "extreme", "on_several", "selection"]

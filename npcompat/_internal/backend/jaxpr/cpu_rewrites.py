@@ -10,7 +10,8 @@
 - Some products of matrices take another form (`cpu_product`).
 - On several devices, a barrier stands between an array and a scatter into it, since XLA's
   partitioner writes a concatenation at wrong places otherwise, once on each device; and large parts
-  are written by a selection, for which it gathers nothing (`by_devices`).
+  are written by a selection, for which it gathers nothing; a maximum or minimum looks for nan,
+  which XLA loses between devices (`by_devices`).
 - Writes whose new values overlap the written memory are separated (`overlapping_writes`), on every
   platform.
 """
@@ -60,10 +61,18 @@ _WITHIN = CALLS | {"scan", "while", "cond"}
 
 def for_cpu(compute: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function whose jaxpr is rewritten so that XLA computes it right and fast."""
+    return _through(rewritten, compute)
 
+
+def for_several_devices(compute: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function whose jaxpr is rewritten so that XLA computes it right on meshes."""
+    return _through(lambda jaxpr: _Rewriter(False, True).equations(jaxpr), compute)
+
+
+def _through(rewrite: Callable[[Jaxpr], Jaxpr], compute: Callable[..., Any]) -> Callable[..., Any]:
     def traced(*arrays: Any) -> Any:
         found, results = jax.make_jaxpr(compute, return_shape=True)(*arrays)
-        outs = jaxpr_as_fun(ClosedJaxpr(rewritten(found.jaxpr), found.consts))(
+        outs = jaxpr_as_fun(ClosedJaxpr(rewrite(found.jaxpr), found.consts))(
             *jax.tree.leaves(arrays)
         )
         return jax.tree.unflatten(jax.tree.structure(results), outs)
@@ -146,7 +155,7 @@ class _Rewriter:
     def _on_several(
         self, equation: JaxprEqn, made: Mapping[Var, JaxprEqn]
     ) -> Callable[..., Any] | None:
-        """Return the function that stands for a write on several devices; None for the same."""
+        """Return the function that an equation stands for on several devices; None for its own."""
         if not self.has_several:
             return None
         name = equation.primitive.name
@@ -154,6 +163,8 @@ class _Rewriter:
             return by_devices.selection(equation)
         if name in by_devices.TRUTHS:
             return by_devices.counted(equation)
+        if name in by_devices.EXTREMES:
+            return by_devices.extreme(equation)
         is_scatter = name.startswith("scatter") and _is_made(equation, made)
         return by_devices.barred(equation) if is_scatter else None
 
@@ -288,4 +299,4 @@ def _by_columns(name: str, shape: tuple[int, ...], dtype: Any, axes: int) -> Jax
     return _call(reduced, jax.ShapeDtypeStruct(shape, dtype))
 
 
-__all__ = ["MANY", "OFTEN", "SHORT", "for_cpu", "rewritten"]
+__all__ = ["MANY", "OFTEN", "SHORT", "for_cpu", "for_several_devices", "rewritten"]

@@ -54,7 +54,8 @@ def attempt(mode: str, rng: random.Random, shrinks: bool = True) -> Failure | No
         check = lambda lines: _failing(lambda: state.check(lines))
         start: list[onp.ndarray] = []
     else:
-        made = grammar.draft(rng, mode.endswith("gradients"), mode in ("host", "xla", "sharded"))
+        with_data = mode in ("host", "xla", "sharded")
+        made = grammar.draft(rng, mode.endswith("gradients"), with_data, mode.startswith("host"))
         lines, start = made.lines, made.start
         check = lambda lines: _failing(lambda: modes.MODES[mode](lines, start))
     why = check(lines)

@@ -235,7 +235,7 @@ def method(d: Draft) -> str:
         f"m.tile({a}, 2)", f"m.flip({a}, -1)", f"m.concatenate([{a}, {a}])",
         f"m.stack([{a}, {a}], axis=-1)", f"m.cumsum({a}, axis=-1)", f"m.diff({a}, axis=-1)",
         f"m.broadcast_to({a}[:, None], {(n, 2, *v.shape[1:])}).copy()",
-        f"m.outer({a}, {a})", f"m.where({a} > 0, {a}, -1)", f"m.clip({a}, -1, 2)",
+        f"m.outer({a}, {a})", f"m.where({a} > 0, {a}, -1)", f"m.clip({a}, {'-1.013, 2.017' if d.floats else '-1, 2'})",
         f"m.pad({a}, 1)", f"m.swapaxes({a}, 0, -1)", f"m.moveaxis({a}, 0, -1)",
         f"m.array([{a}, {a}])", f"m.sum([{a}, {a}])", f"m.mean([{a}[0], {a}[-1]], axis=0)",
         f"m.add({a}, [{a}[0], {a}[0]][0])", f"m.array([{a}.sum(), 1, {a}.sum()])",

@@ -25,6 +25,7 @@ from npcompat.numpy_extension._image_layout import host_picture
 MAGIC = 0xCED7230A
 _MAGIC = struct.pack("<I", MAGIC)
 _LONGEST = (1 << 29) - 1
+_LARGE = 2**20
 WHOLE, FIRST, MIDDLE, LAST = range(4)
 Path = str | os.PathLike[str]
 
@@ -205,7 +206,10 @@ class MXRecordIO:
                     f"{self.uri}: expected {'another part' if parts else 'a record'} at offset "
                     f"{at}, got part {kind}"
                 )
-            padded = file.read(length + -length % 4)
+            whole = length + -length % 4
+            if whole > _LARGE:  # `read` takes the memory first
+                whole = min(whole, max(0, os.fstat(file.fileno()).st_size - at - 8))
+            padded = file.read(whole)
             if len(padded) < length + -length % 4:
                 raise DataFileError(
                     f"{self.uri}: the file ends at offset {at + 8 + len(padded)}, within the "

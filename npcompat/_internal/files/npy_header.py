@@ -5,6 +5,9 @@ from typing import Any
 
 import numpy as onp
 
+MOST_EMPTY = 2**20
+"""Elements that an array of a dtype without bytes, such as `S0`, may have: no file limits them."""
+
 
 def read(file: Any, longest: int = 10000) -> tuple[tuple[int, ...], bool, onp.dtype[Any]]:
     """Return the shape, the Fortran order and the dtype; leave the file at the first element."""
@@ -24,7 +27,10 @@ def check(shape: tuple[int, ...], dtype: onp.dtype[Any], size: int) -> None:
     """
     if any([n < 0 for n in shape]):
         raise ValueError(f"its header has the shape {shape}")
-    needed = math.prod(shape) * dtype.itemsize
+    count = math.prod(shape)
+    if not dtype.itemsize and count > MOST_EMPTY:
+        raise ValueError(f"its header promises {count} elements of dtype {dtype}, without bytes")
+    needed = count * dtype.itemsize
     if not dtype.hasobject and needed > size:
         raise ValueError(
             f"its header promises {needed} bytes for shape {shape} and dtype {dtype}, and {size} "

@@ -6,13 +6,15 @@ are JSON's own. A list is a tuple; other values are objects with one key, their 
 
 import difflib
 import math
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 import ml_dtypes
 import numpy as onp
 
-from npcompat._internal.core import dtypes
+from npcompat._internal.backend.plugin import registry
+from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.op import REGISTRY, Attrs, Op
 from npcompat._internal.core.tensor_type import dims
 from npcompat._internal.dispatch.devices import Device, as_device
@@ -56,7 +58,7 @@ def from_json(found: Any) -> Any:
         )
     try:
         return _KINDS[kind](found[kind])
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise DefinitionError(f"{kind} {found[kind]!r} can't be read: {error}") from error
 
 
@@ -83,11 +85,20 @@ def _complex(parts: Any) -> complex:
     return complex(real, imag)
 
 
+def _device(name: Any) -> Any:
+    """Return the device of a name; a file imports no plug-in that the program does not use."""
+    found = as_device(name)
+    backend = getattr(found, "backend", None)
+    if backend not in (None, *modes.BACKENDS, *registry.engines):
+        raise ValueError(f"the backend {backend!r} is not in use: enter npx.backend first")
+    return found
+
+
 _KINDS: Mapping[str, Any] = {
     "float": float,
     "complex": _complex,
     "dtype": _dtype,
-    "device": as_device,
+    "device": _device,
     "dim": lambda text: dims.parse(text),
 }
 
@@ -106,6 +117,7 @@ CUSTOM = "_npx_custom_"
 
 A name of several outputs ends with a colon and their number.
 """
+_COUNT = re.compile("[0-9]{0,4}")
 _named: dict[str, Family] = {}
 
 
@@ -138,7 +150,7 @@ def _place(function: Any) -> str:
 def _custom(name: str, attrs: Iterable[str]) -> Op | None:
     """Return the custom operator of a name in a definition; None if there is none."""
     short, _, outputs = name.removeprefix(CUSTOM).partition(":")
-    if not name.startswith(CUSTOM) or short not in _named or not (outputs or "1").isdigit():
+    if not name.startswith(CUSTOM) or short not in _named or _COUNT.fullmatch(outputs) is None:
         return None
     return _named[short].operator(int(outputs or 1), tuple(sorted(attrs)))
 

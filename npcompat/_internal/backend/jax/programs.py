@@ -5,6 +5,7 @@
 scalars are passed as cached weak 64-bit arrays, so they are exact without it.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
@@ -34,6 +35,12 @@ def function(op: Op, attrs: Attrs) -> Callable[..., Any]:
             if out.ndim > MOST_AXES:
                 raise ValueError(
                     f"maximum supported dimension for an ndarray is {MOST_AXES}, found {out.ndim}"
+                )
+            lengths = [n for n in out.shape if type(n) is int]  # others are symbols
+            if 0 not in lengths and math.prod(lengths) * out.dtype.itemsize >= 2**63:
+                raise ValueError(  # XLA would end the process
+                    "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum "
+                    "possible size."
                 )
         return result
 

@@ -8,8 +8,8 @@ import numpy as onp
 from npcompat._internal.core.handle import Handle, extra, root_of
 from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.borrowed_buffers import over_memory
+from npcompat._internal.dispatch.result_layout import axes_as_in_memory
 from npcompat._internal.indexing import lens
-from npcompat.numpy._memory_order import axes_as_in_memory
 from npcompat.numpy._typing import Order
 
 

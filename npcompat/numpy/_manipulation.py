@@ -11,10 +11,11 @@ from npcompat._internal.core.tensor_type import is_symbolic
 from npcompat._internal.dispatch import array_like, handles, late_bound
 from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.dispatch.memory_layout import in_c_order
+from npcompat._internal.dispatch.result_layout import axes_as_in_memory
 from npcompat._internal.dispatch.subclasses import inherit
 from npcompat._internal.indexing import lens
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
-from npcompat.numpy._memory_order import axes_as_in_memory, letter
+from npcompat.numpy._memory_order import letter
 from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._typing import ArrayLike, AxisLike, Order, ShapeLike
 from npcompat.numpy._unbound import call_cached

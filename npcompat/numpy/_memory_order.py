@@ -87,24 +87,6 @@ def columns_of(found: Sequence[onp.ndarray[Any, Any]]) -> tuple[Any, ...]:
     return tuple([made[..., i] for i in range(len(found))])
 
 
-def axes_as_in_memory(layout: onp.ndarray[Any, Any]) -> list[int]:
-    """Return the axes in the order in which NumPy walks memory, the slowest first.
-
-    They are sorted by strides, from the last axis on; an axis of stride 0 is compared with none.
-    """
-    fastest_first: list[int] = []
-    for axis in range(layout.ndim - 1, -1, -1):
-        place = len(fastest_first)
-        for i in range(len(fastest_first) - 1, -1, -1):
-            faster, stride = abs(layout.strides[fastest_first[i]]), abs(layout.strides[axis])
-            if faster and stride:
-                if faster <= stride:
-                    break
-                place = i
-        fastest_first.insert(place, axis)
-    return fastest_first[::-1]
-
-
 def common_order(operands: Any) -> Order:
     """Resolve order 'A' of a result: 'F' if all operands are in Fortran order only, else 'C'."""
     layouts = [handles.layout(a) if isinstance(a, Handle) else onp.asarray(a) for a in operands]

@@ -19,6 +19,7 @@ from npcompat._internal.dispatch import (
     writes,
 )
 from npcompat._internal.dispatch.apply import apply
+from npcompat._internal.dispatch.result_layout import lay_out_as_on_host
 from npcompat._internal.indexing import lens
 from npcompat._internal.indexing.assigned_value import fitted
 from npcompat._internal.native import fast_path
@@ -253,6 +254,8 @@ def _general(
             result = _in_shape_of(outs, result)
         if target is None and order != "K":
             result = in_order(result, common_order(operands) if order == "A" else order)
+        elif target is None and op.outputs == 1:
+            lay_out_as_on_host(op, operands, inputs, (), [result])
         wrapping = class_source
         if target is not None:
             wrapping = target if subclasses.is_subclass(type(target)) else None

@@ -20,9 +20,13 @@ class Draft:
     """A program that is being written, and what its arrays hold on NumPy."""
 
     def __init__(
-        self, rng: random.Random, floats: bool = False, data: bool = True, on_host: bool = True
+        self,
+        rng: random.Random,
+        floats: bool = False,
+        data: bool = True,
+        in_numpys_order: bool = True,
     ) -> None:
-        self.rng, self.floats, self.data, self.on_host = rng, floats, data, on_host
+        self.rng, self.floats, self.data, self.in_numpys_order = rng, floats, data, in_numpys_order
         self.start: list[onp.ndarray] = []
         for number in range(rng.choice((1, 2, 2, 3))):
             shape = rng.choice(SHAPES)
@@ -56,7 +60,7 @@ class Draft:
             return False
         for name, value in self.values.items():
             if not _tame(value) or not (
-                name in before or self.on_host or _in_xla_order(value, line)
+                name in before or self.in_numpys_order or _in_xla_order(value, line)
             ):
                 self.values = before
                 return False
@@ -343,9 +347,9 @@ LINES += [method, reduction, then_write, linear, masked]
 
 
 def draft(
-    rng: random.Random, floats: bool = False, data: bool = True, on_host: bool = True
+    rng: random.Random, floats: bool = False, data: bool = True, in_numpys_order: bool = True
 ) -> Draft:
-    made = Draft(rng, floats, data, on_host)
+    made = Draft(rng, floats, data, in_numpys_order)
     # What only gradients, and only compiled functions can show is written more often there.
     pool = [*LINES, *[kink, masked] * 2] if floats else LINES if data else [*LINES, *[shifted] * 5]
     wanted, tries = rng.randrange(2, 9), 0

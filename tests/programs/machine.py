@@ -55,7 +55,8 @@ def attempt(mode: str, rng: random.Random, shrinks: bool = True) -> Failure | No
         start: list[onp.ndarray] = []
     else:
         with_data = mode in ("host", "xla", "sharded")
-        made = grammar.draft(rng, mode.endswith("gradients"), with_data, mode.startswith("host"))
+        in_numpys_order = mode.startswith("host") or mode == "compiled"
+        made = grammar.draft(rng, mode.endswith("gradients"), with_data, in_numpys_order)
         lines, start = made.lines, made.start
         check = lambda lines: _failing(lambda: modes.MODES[mode](lines, start))
     why = check(lines)

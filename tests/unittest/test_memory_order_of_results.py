@@ -1,4 +1,4 @@
-"""Memory order of results on the host: NumPy's, so that what is a view there is a view here."""
+"""Memory order of results on the host and compiled: NumPy's, so that a view there is one here."""
 
 import warnings
 from contextlib import contextmanager
@@ -61,6 +61,44 @@ def test_results_lie_as_numpys_do(name, order):
                 assert (mine.flags.c_contiguous, mine.flags.f_contiguous) == wanted, (
                     f"{name}: strides {mine.strides}, NumPy's are {theirs.strides}"
                 )
+
+
+class _TracedError(Exception):
+    """Raised at the end of a trace, so that nothing is compiled."""
+
+
+NOT_COMPILED = {
+    "_npi_eig": "columns of complex memory",
+    "_npi_eigvals": "columns of complex memory",
+    "_npi_view": "of F-ordered operands, NumPy refuses it",
+}
+
+
+@pytest.mark.parametrize("name", [n for n in CASES if n not in OTHER and n not in NOT_COMPILED])
+def test_compiled_results_lie_as_on_the_host(name):
+    for case in CASES[name]:
+        code = "d" if "d" in case.dtypes else case.dtypes.split()[0]
+        sample = next(samples(case, [code], ("ordinary",)), None)
+        if sample is None:
+            continue
+        arrays = [onp.array(a, order="F") for a in sample.arrays]
+
+        def orders(given, case=case):
+            found = [a for a in flat(case.call(np, *given)) if isinstance(a, np.ndarray)]
+            return [(a.shape, a.flags.c_contiguous, a.flags.f_contiguous) for a in found]
+
+        def traced(*given, orders=orders):
+            raise _TracedError(orders(given))
+
+        with quiet(), npx.np_default_dtype(True):
+            try:
+                with npx.backend("numpy"):
+                    expected = orders([*map(np.array, arrays)])
+            except TypeError:
+                continue  # nothing of this dtype
+            with pytest.raises(_TracedError) as found:
+                npx.jit(traced)(*map(np.array, arrays))
+        assert found.value.args[0] == expected
 
 
 WRITTEN = {

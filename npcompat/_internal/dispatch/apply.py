@@ -27,6 +27,7 @@ from npcompat._internal.dispatch.handles import wrap_result
 from npcompat._internal.dispatch.late_bound import symbols_exist
 from npcompat._internal.dispatch.numpy_errors import CALL_ERRORS, explained
 from npcompat._internal.dispatch.placement import SCALARS
+from npcompat._internal.dispatch.result_layout import lay_out_as_on_host
 from npcompat._internal.native import fast_path
 
 _current_mode = modes._MODE.get
@@ -92,12 +93,17 @@ def apply_slow_path(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
         found = late_bound.overridden(op, "__call__", args, {})
         if found is not NotImplemented:
             return found
-    result = run(op, [as_value(a) for a in args], attrs)
+    values = [as_value(a) for a in args]
+    result = run(op, values, attrs)
     if asked:
-        return late_bound.class_of_results(op, args, result)
-    if type(result) is tuple:
-        return tuple([wrap_result(op, v) for v in result])
-    return wrap_result(op, result)
+        made = late_bound.class_of_results(op, args, result)
+    elif type(result) is tuple:
+        made = tuple([wrap_result(op, v) for v in result])
+    else:
+        made = wrap_result(op, result)
+    if handles.traced_now:
+        lay_out_as_on_host(op, args, values, attrs, made if type(made) is tuple else (made,))
+    return made
 
 
 def raise_failed(op: Op, payloads: Sequence[Any], attrs: Attrs, error: Exception) -> Any:

@@ -15,6 +15,8 @@ from npcompat._internal.compile.staged_runs import refuse
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.dispatch import handles, late_bound, masked_array
+from npcompat._internal.dispatch.memory_layout import lay_out
+from npcompat._internal.dispatch.result_layout import axes_in_memory, empty_in
 from npcompat._internal.dispatch.symbolic_number import SymbolicNumber, expect, symbolic
 from npcompat._internal.support.errors import RefusedError
 
@@ -34,17 +36,22 @@ class Form(NamedTuple):
 
     `type` is shape and dtype of an array, those of a selection's array in full shape and of its
     mask, the class of a number, or a plain object. `parts` are the forms of a tuple's items, or the
-    form of a variable that may be bound.
+    form of a variable that may be bound. `axes` are those of an array as they lie in memory, the
+    slowest first, if that is not C order.
     """
 
     kind: str
     type: Any = None
     parts: tuple["Form", ...] = ()
+    axes: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         if self.kind in ("array", "scalar"):
             shape, dtype = self.type
-            return f"{'an array' if self.kind == 'array' else 'a scalar'} {dtype}{list(shape)}"
+            order = f" with its axes in the order {self.axes} in memory" if self.axes else ""
+            return (
+                f"{'an array' if self.kind == 'array' else 'a scalar'} {dtype}{list(shape)}{order}"
+            )
         if self.kind == "selection":
             shape, dtype = self.type.array
             return f"what a boolean mask selects of an array {dtype}{list(shape)}"
@@ -193,7 +200,8 @@ def _flatten_array(handle: Handle, name: str) -> tuple[Form, list[Value]]:
         array, mask = [(tuple(p.payload.shape), onp.dtype(p.payload.dtype)) for p in parts]
         return Form("selection", Selection(array, mask, payload.trailing, payload.ordered)), parts
     kind = "scalar" if type(handle) in late_bound.scalars else "array"
-    return Form(kind, (tuple(payload.shape), onp.dtype(payload.dtype))), [value]
+    form = Form(kind, (tuple(payload.shape), onp.dtype(payload.dtype)), (), axes_in_memory(handle))
+    return form, [value]
 
 
 def holders(value: Any, count: int) -> list[int | None]:
@@ -244,7 +252,12 @@ def together(
             _adopted(found), mask or own, form.type.trailing, form.type.ordered
         )
     value = _adopted(found)
-    return handles.wrap_scalar(value) if form.kind == "scalar" else handles.wrap(value)
+    if form.kind == "scalar":
+        return handles.wrap_scalar(value)
+    made = handles.wrap(value)
+    if form.axes:
+        lay_out(made, empty_in(form.axes, *form.type))
+    return made
 
 
 def _adopted(found: Any) -> Value:
@@ -280,9 +293,12 @@ def joined(one: Form, other: Form, promotes: bool = False) -> Form | None:
 
     With `promotes=True`, a number and a scalar or a 0-d array join to the latter, and an int and a
     float to a float: the first round of a loop may change a variable in this way.
+    Arrays in other orders join to one in C order.
     """
     if one == other:
         return one
+    if one.kind == other.kind == "array" and one.type == other.type:
+        return Form("array", one.type)
     if one.kind == "maybe" or other.kind == "maybe":
         parts = [f.parts[0] if f.kind == "maybe" else f for f in (one, other)]
         found = joined(parts[0], parts[1], promotes)

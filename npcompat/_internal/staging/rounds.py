@@ -99,6 +99,11 @@ class StagedLoop:
         self.small: Captured | None = None  # the round with slices read through windows
 
     @property
+    def _is_first(self) -> bool:
+        """True if no round has run yet that could give arrays the order that the others keep."""
+        return self.rounds is not None and self.first == 0
+
+    @property
     def runs(self) -> bool:
         """True if at least one round is certain to run."""
         if self.entered:
@@ -312,7 +317,7 @@ class StagedLoop:
                     self.reset.discard(i)
                     raise ChangedTypeError(f"{self.names[i]!r} is bound by some rounds only")
                 continue
-            if joined(entry, form) == entry:
+            if joined(entry, form) == entry and not (self._is_first and form.axes != entry.axes):
                 continue
             if self.runs and i in self.site.first and i not in self.reset:
                 self.reset.add(i)

@@ -41,17 +41,27 @@ class Static:
 
     def __init__(self, value: Any) -> None:
         self.value = value
-        self.key = repr(value) if isinstance(value, float | complex) else value
+        self.key = _exact(value)
 
     def __eq__(self, other: object) -> bool:
-        return (
-            type(other) is Static
-            and type(self.value) is type(other.value)
-            and bool(self.key == other.key)
-        )
+        return type(other) is Static and bool(self.key == other.key)
 
     def __hash__(self) -> int:
         return hash(self.key)
+
+
+def _exact(value: Any) -> Any:
+    """Return a key of a value that equal values of other types, or of other signs, don't have."""
+    kind = type(value)
+    if isinstance(value, float | complex):
+        return kind, repr(value)
+    if isinstance(value, tuple):
+        return kind, tuple(map(_exact, value))
+    if kind is frozenset:
+        return kind, frozenset(map(_exact, value))
+    if kind is range:
+        return kind, (value.start, value.stop, value.step)
+    return kind, value
 
 
 class Call:

@@ -1,6 +1,8 @@
 """Arrays of other libraries on XLA, copies, and nested containers of arrays."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import jax
@@ -52,14 +54,87 @@ def copied(payload: Any) -> Any:
 _copy = jax.jit(jnp.copy)
 
 
+class _Keys:
+    """Keys of a dict with its class; equal to those of the same types, in the same order."""
+
+    __slots__ = ("_kinds", "factory", "keys")
+
+    def __init__(self, keys: tuple[Any, ...], factory: Any) -> None:
+        self.keys, self.factory, self._kinds = keys, factory, (*map(type, keys),)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not _Keys:
+            return False
+        same = self._kinds == other._kinds and self.factory is other.factory
+        return same and self.keys == other.keys
+
+    def __hash__(self) -> int:
+        return hash(self.keys)
+
+
+class _InOrder:
+    """Dict whose order is part of its structure: JAX sorts the keys of dicts."""
+
+    __slots__ = ("items", "keys")
+
+    def __init__(self, items: list[Any], keys: _Keys) -> None:
+        self.items, self.keys = items, keys
+
+
+def _parts(a: _InOrder) -> tuple[list[Any], _Keys]:
+    return a.items, a.keys
+
+
+def _named_parts(a: _InOrder) -> tuple[list[tuple[Any, Any]], _Keys]:
+    names = map(jax.tree_util.DictKey, a.keys.keys)
+    return [*zip(names, a.items, strict=True)], a.keys
+
+
+def _dict_of(keys: _Keys, items: Iterable[Any]) -> Any:
+    pairs = zip(keys.keys, items, strict=True)
+    return dict(pairs) if keys.factory is dict else defaultdict(keys.factory, pairs)
+
+
+jax.tree_util.register_pytree_with_keys(_InOrder, _named_parts, _dict_of, _parts)
+
+
+def _in_order(tree: Any) -> Any:
+    """Return nested containers with the order of dicts as a part of their structure."""
+    kind = type(tree)
+    if kind is tuple:
+        return tuple([_in_order(part) for part in tree])
+    if kind is list:
+        return [_in_order(part) for part in tree]
+    if kind is dict and _is_sorted([*tree]):
+        return {key: _in_order(part) for key, part in tree.items()}
+    if kind is dict or kind is defaultdict:
+        keys = _Keys((*tree,), dict if kind is dict else tree.default_factory)
+        return _InOrder([_in_order(part) for part in tree.values()], keys)
+    if isinstance(tree, tuple) and hasattr(kind, "_fields"):
+        return kind(*map(_in_order, tree))
+    return tree
+
+
+def _is_sorted(keys: list[Any]) -> bool:
+    return all([type(k) is str for k in keys]) and keys == sorted(keys)
+
+
 def flatten(tree: Any) -> tuple[list[Any], Any]:
     """Return the leaves of nested containers, and their structure, for `unflatten`."""
-    return jax.tree.flatten(tree)
+    found = jax.tree.flatten(tree)
+    return jax.tree.flatten(_in_order(tree)) if _has_dicts(found[1]) else found
+
+
+@lru_cache(4096)
+def _has_dicts(structure: Any) -> bool:
+    """Return True if a dict with items is among the nodes of a structure."""
+    kind, keys = structure.node_data() or (None, None)
+    return bool(kind in (dict, defaultdict) and keys) or any(map(_has_dicts, structure.children()))
 
 
 def flatten_with_paths(tree: Any) -> list[tuple[tuple[Any, ...], Any]]:
     """Return the leaves of nested containers, each with its path of keys."""
-    found: list[tuple[tuple[Any, ...], Any]] = jax.tree.leaves_with_path(tree)
+    found: list[tuple[tuple[Any, ...], Any]] = jax.tree.leaves_with_path(_in_order(tree))
     return found
 
 

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as onp
 
 import npcompat.numpy as np
-from npcompat._internal.core import modes
+from npcompat._internal.core import changes, modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import late_bound
 from npcompat.numpy._ndarray import Array
 
 
-class LRScheduler:
+class LRScheduler(changes.Counted):
     """Base class of schedulers: a warmup, then `schedule`, which a subclass defines.
 
     Parameters
@@ -150,8 +150,8 @@ class FactorScheduler(LRScheduler):
 
     def schedule(self, xp: Any, num_update: Any) -> float | Array:
         """Compute the rate after the warmup."""
-        changes = xp.maximum(num_update - 1, 0) // self.step
-        return xp.maximum(self.base_lr * xp.power(float(self.factor), changes), self.stop_factor_lr)
+        times = xp.maximum(num_update - 1, 0) // self.step
+        return xp.maximum(self.base_lr * xp.power(float(self.factor), times), self.stop_factor_lr)
 
 
 class MultiFactorScheduler(LRScheduler):
@@ -193,7 +193,7 @@ class MultiFactorScheduler(LRScheduler):
                 "MultiFactorScheduler: factor must be at most 1, so that the rate falls; got "
                 f"{factor}"
             )
-        self.step, self.factor = list(step), factor
+        self.step, self.factor = tuple(step), factor
 
     def schedule(self, xp: Any, num_update: Any) -> float | Array:
         """Compute the rate after the warmup."""

@@ -167,7 +167,7 @@ def binary(d: Draft) -> str:
 
 def out(d: Draft) -> str:
     a, b, target = d.name(), d.name(), d.name()
-    f = d.rng.choice(BINARY[:5])
+    f = d.rng.choice(BINARY[: 3 if d.floats else 5])  # no ties, where there is no derivative
     if d.rng.random() < 0.5 and d.data:
         shape = d.values[target].shape
         mask = onp.array([d.rng.random() < 0.6 for _ in range(int(onp.prod(shape)))])
@@ -319,8 +319,7 @@ def kink(d: Draft) -> str:
         if v.dtype.kind == "f"
         and v.size
         and onp.isin(v, inputs).all()
-        # A kink of a kink has a central difference of its own.
-        and (not d.has_kinks or int(n[1:]) < len(d.start))
+        and not d.has_kinks  # a kink of a kink has a central difference of its own
     ]
     if not exact:
         return unary(d)

@@ -11,9 +11,11 @@ Objects of npcompat's own classes (blocks, optimizers, parameters) count attribu
 """
 
 import ast
+import builtins
 import inspect
 import operator
 import os
+import sys
 import textwrap
 import tokenize
 import types
@@ -41,7 +43,7 @@ _IMMUTABLE = frozenset((*_PLAIN, range, slice, onp.dtype, types.BuiltinFunctionT
 _LARGEST = 10_000
 """Maximum number of items of a container into which guards descend; those of longer ones are only
 compared by identity."""
-_DEEPEST = 6
+_DEEPEST = 100
 _DYNAMIC = frozenset(("__dict__", "vars", "getattr", "hasattr", "globals", "attrgetter"))
 """Names that read attributes by computed names; code with one gets guards on all attributes."""
 
@@ -77,6 +79,7 @@ class Guards:
         return "something that the function reads has changed"
 
 
+_LACKED = "a variable or attribute was not there when the function was compiled"
 _ALL = "any attribute"
 """Key of the guard on all attributes of an object, also on attributes added later."""
 
@@ -113,6 +116,8 @@ class Watch:
         self._iterators: dict[int, Any] = {}
         self._asked: set[Any] = set()
         self._cell_names: dict[int, set[str]] = {}
+        self._owned_without: dict[int, tuple[Any, set[str]]] = {}
+        self._lacking: dict[int, tuple[Any, set[str], dict[str, Any]]] = {}
         self._stamp = changes.count[0]
 
     # --- while the function is traced
@@ -157,8 +162,11 @@ class Watch:
             stacklevel=2,
         )
 
-    def visit(self, frame: types.FrameType) -> None:
-        """Note the state that a user's function can read, at its call."""
+    def visit(self, frame: types.FrameType, *returned: Any) -> None:
+        """Note the state that a user's function can read, at its call, and what it returns."""
+        if returned:
+            self._visit_result(frame, returned[0])
+            return
         code, names = frame.f_code, _names_of(frame.f_code)
         if changes.is_owned(code.co_filename):
             mine = frame.f_locals.get("self")
@@ -183,13 +191,55 @@ class Watch:
                 self._note(value, names, 0)
         for value in found.values():
             self._note(value, names, 0)
+        if code.co_exceptiontable:
+            self._note_missing(frame, names)
+            for value in [*found.values(), *[frame.f_globals.get(n) for n in names]]:
+                self._note_without(value, names)
         if names & _ENVIRONMENT:
             self._note(os.environ, names, 0)
+
+    def _visit_result(self, frame: types.FrameType, result: Any) -> None:
+        """Note what the caller of a user's function can read in its result."""
+        if changes.is_owned(frame.f_code.co_filename):
+            return
+        if _holds_no_state(result):
+            return
+        caller = frame.f_back
+        while caller is not None and is_library(caller.f_code.co_filename):
+            caller = caller.f_back
+        if caller is not None:
+            self._note(result, _names_of(original(caller.f_code) or caller.f_code), 0)
+
+    def _note_missing(self, frame: types.FrameType, names: set[str]) -> None:
+        """Note global variables that are not there, for a function that may catch NameError."""
+        known = (frame.f_globals, vars(builtins), frame.f_locals)
+        missing = {n for n in frame.f_code.co_names if not any([n in k for k in known])}
+        if missing & names and {"NameError", "Exception", "BaseException"} & names:
+            self._absent(frame.f_globals, frame.f_globals, missing)
+
+    def _note_without(self, value: Any, names: set[str]) -> None:
+        """Note attributes that an object lacks, for a function that may catch AttributeError."""
+        state = None if _holds_no_state(value) else getattr(value, "__dict__", None)
+        if (
+            type(state) is dict
+            and not is_library_class(type(value))
+            and not isinstance(value, type)
+        ):
+            kind = type(value)
+            there = {n for n in names if n in state or _found_in_class(kind, n)[1] is not _MISSING}
+            self._absent(value, state, names - there)
+
+    def _absent(self, value: Any, state: dict[str, Any], names: set[str]) -> None:
+        _, lacked, _ = self._lacking.setdefault(id(value), (value, set(), state))
+        lacked |= names
 
     def _note(self, value: Any, names: set[str], depth: int) -> None:
         """Note the first values of the items and attributes of an object."""
         kind = type(value)
-        if kind in _IMMUTABLE or isinstance(value, Handle | TracedNumber) or depth > _DEEPEST:
+        if _holds_no_state(value):
+            return
+        if depth > _DEEPEST:
+            self._warn_of_unseen(f"objects that are nested more than {_DEEPEST} deep")
             return
         known = self._edges.get(id(value))
         if known is None:
@@ -207,6 +257,8 @@ class Watch:
             return
         if None in known[1]:
             items = snapshots.items(value)
+            if len(items) > _LARGEST and any([type(item) not in _IMMUTABLE for item in items]):
+                self._warn_of_unseen(f"what is in the items of a {kind.__name__} of {len(items)}")
             for item in items if len(items) <= _LARGEST else ():
                 self._note(item, names, depth + 1)
             if type(getattr(value, "__dict__", None)) is not dict:
@@ -226,11 +278,30 @@ class Watch:
                     if guard is not None:
                         known[1][key] = guard
                         self._note(guard[3], names, depth + 1)
+                if "super" in names:
+                    for klass in type(value).__mro__[1:]:
+                        if name in vars(klass) and not _is_of_library(klass):
+                            before = getattr(klass, name)
+                            known[1][name, klass] = (ATTRIBUTE, klass, name, before)
+
+    def _warn_of_unseen(self, what: str) -> None:
+        if what not in self._asked:
+            self._asked.add(what)
+            warnings.warn(
+                CompileWarning(
+                    f"{user_location()}: {self._name} may read {what}, whose changes compiled calls "
+                    "don't see. Pass what it reads as an argument"
+                ),
+                stacklevel=2,
+            )
 
     def _note_owned(self, value: Any) -> None:
         if id(value) not in self._owned:
             state = {k: v for k, v in vars(value).items() if k not in value._untracked}
-            self._owned[id(value)] = value, {k: v for k, v in state.items() if _is_plain(v)}
+            self._owned[id(value)] = value, state
+            absent = [n for n in _OVERRIDDEN if n not in state and hasattr(value, n)]
+            if absent:
+                self._owned_without[id(value)] = value, {*absent}
             for registry in value._registries:
                 held = state.get(registry)
                 if held is not None:
@@ -249,17 +320,21 @@ class Watch:
         owned: dict[tuple[int, Any], Guard] = {}
         reached: set[int] = set()
         waiting: deque[Any] = deque([self._function, *self._static, os.environ])
+        waiting.extend(self._imported())
         for block, _ in self._owned.values():  # npcompat calls their functions: no name leads there
             waiting.extend(_functions_in(block))
         for variables, used in self._globals.values():
+            self._add_lacking(variables, always)
             for name, value in used.items():
                 always[id(variables), name] = (ITEM, variables, name, value)
                 waiting.append(value)
         while waiting:
             value = waiting.popleft()
-            if id(value) in reached or type(value) in _IMMUTABLE or isinstance(value, Handle):
+            if id(value) in reached or _holds_no_state(value):
                 continue
             reached.add(id(value))
+            self._add_lacking(value, always)
+            waiting.extend(self._cached_in(value))
             self._check_iterator(value)
             waiting.extend(self._of_function(value, always))
             waiting.extend(self._methods_of(value))
@@ -279,6 +354,35 @@ class Watch:
         self._add_owned(owned)
         kept = self._without_logs([g for g in always.values() if not snapshots.is_frozen(g)])
         return Guards([*kept, *noted], [*self._without_logs([*owned.values()]), *more], self._stamp)
+
+    def _imported(self) -> list[Any]:
+        """Note and return the user's modules that the functions name, and may import themselves."""
+        names = {n for code in self._codes for n in _names_of(code)}
+        found = [sys.modules[name] for name in names & sys.modules.keys()]
+        own = [m for m in found if not is_library(getattr(m, "__file__", None) or os.__file__)]
+        for module in own:
+            self._note(module, self._names, 0)
+        return own
+
+    def _add_lacking(self, value: Any, always: dict[tuple[int, Any], Guard]) -> None:
+        _, names, state = self._lacking.get(id(value), (None, set[str](), {}))
+        missing = {n for n in names if n not in state}
+        if missing:
+            always[id(value), _LACKED] = (
+                CHECK,
+                partial(state.keys().isdisjoint, missing),
+                _LACKED,
+                None,
+            )
+
+    def _cached_in(self, value: Any) -> list[Any]:
+        """Return the noted objects that an object holds, as it does the results of cached
+        properties.
+        """
+        state = getattr(value, "__dict__", None)
+        if type(state) is not dict or isinstance(value, type | types.ModuleType):
+            return []
+        return [held for held in state.values() if id(held) in self._edges]
 
     def _check_iterator(self, value: Any) -> None:
         """Warn if the trace has advanced an iterator that was there before: calls of the program
@@ -310,6 +414,12 @@ class Watch:
                 for name, value in variables.items():
                     names.setdefault(id(value), set()).add(name)
         read = [_read_names(code) for code in self._codes]
+        within = {
+            id(item)
+            for value, edges in self._edges.values()
+            if None in edges
+            for item in snapshots.items(value)
+        }
         kept = []
         for guard in guards:
             if not fast_path.guards_hold((guard,)):
@@ -319,7 +429,11 @@ class Watch:
                     own = {n for code in self._codes for n in code.co_freevars} & self._cells(
                         container
                     )
-                if own and all([r is not None and r.isdisjoint(own) for r in read]):
+                if (
+                    own
+                    and id(container) not in within
+                    and all([r is not None and r.isdisjoint(own) for r in read])
+                ):
                     continue
             kept.append(guard)
         return kept
@@ -336,6 +450,10 @@ class Watch:
                     owned.setdefault((id(value), name), (ITEM, now, name, before))
             if type(value) is dict:
                 owned[id(value), None] = (MAPPING, value, None, dict(state))
+        for value, absent in self._owned_without.values():
+            check = partial(vars(value).keys().isdisjoint, absent)
+            text = f"a method of a {type(value).__name__} was replaced"
+            owned[id(value), _LACKED] = (CHECK, check, text, None)
 
     def _methods_of(self, value: Any) -> list[types.FunctionType]:
         """Return the visited methods of an object's class, which special syntax may have called."""
@@ -363,16 +481,21 @@ class Watch:
             found.append(value.__self__)
             value = value.__func__
         if type(value) is partial:
-            return [value.func, *value.args, *value.keywords.values()]
+            given = value.keywords
+            always[id(given), None] = (MAPPING, given, None, dict(given))
+            return [value.func, *value.args, *given.values()]
         if type(value) is property:
             return [value.fget]
-        if type(value) in _WRAPPERS:
+        if type(value) in _WRAPPERS or type(value).__module__ == "npcompat._internal.compile.jit":
             return [value.__wrapped__]
         if not isinstance(value, types.FunctionType):
             return found
         found += [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
         seen = self._codes.get(value.__code__, [])
         if seen:
+            named = value.__kwdefaults__
+            if named:
+                always[id(named), None] = (MAPPING, named, None, dict(named))
             for name in _OF_FUNCTIONS:
                 if getattr(value, name) is not None:
                     always[id(value), name] = (ATTRIBUTE, value, name, getattr(value, name))
@@ -388,6 +511,10 @@ class Watch:
                 always[id(cell), None] = (ATTRIBUTE, cell, "cell_contents", before)
                 self._cell_names.setdefault(id(cell), set()).add(name)
         return found
+
+
+def _holds_no_state(value: Any) -> bool:
+    return type(value) in _IMMUTABLE or isinstance(value, Handle | TracedNumber)
 
 
 def _functions_in(block: Any) -> list[Any]:
@@ -555,6 +682,8 @@ def _attribute(value: Any, name: str) -> Guard | None:
 
 
 _MISSING: Any = object()
+_OVERRIDDEN = ("forward", "hybrid_forward")
+"""Methods of blocks that an instance may replace."""
 _OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
 """Attributes that tools replace which load modules again."""
 _WRAPPERS = (staticmethod, classmethod, type(lru_cache(lambda: None)))

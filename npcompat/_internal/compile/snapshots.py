@@ -3,6 +3,7 @@ of NumPy's, context variables; and the positions of iterators and random streams
 should leave alone.
 """
 
+import gc
 import io
 import operator
 import os
@@ -15,7 +16,7 @@ from collections import ChainMap, OrderedDict, UserDict, UserList, deque
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from datetime import date, datetime
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as onp
@@ -40,6 +41,8 @@ _MAPPINGS = (
 )
 _LISTED = (*_VIEWS, *_MAPPINGS, UserList, ContextVar)
 """Containers of the standard library whose items are listed to compare them."""
+_HOLDERS = (weakref.ref, type(lru_cache(lambda: None)))
+"""Objects that hold others, and are the same ones as long as they do."""
 _NOTHING: Any = object()
 
 
@@ -49,8 +52,8 @@ def contents(value: Any) -> Guard | None:
         return (SEQUENCE, value, None, tuple(value))
     if isinstance(value, dict) and not isinstance(value, OrderedDict):
         return (MAPPING, value, None, dict(value))
-    if isinstance(value, tuple):
-        return (CHECK, _always, "a tuple", None)
+    if isinstance(value, (tuple, *_HOLDERS)):
+        return (CHECK, _always, f"a {type(value).__name__}", None)
     if isinstance(value, set | deque):
         copy = type(value)(value)
         return (CHECK, lambda: value == copy, f"a {type(value).__name__} has other items", None)
@@ -77,7 +80,19 @@ def items(value: Any) -> list[Any]:
         return [*value.values()]
     if isinstance(value, list | tuple | set | deque):
         return [*value]
+    if isinstance(value, _HOLDERS):
+        return _held(value)
+    if type(value) is onp.ndarray and value.dtype.hasobject:
+        return [*value.flat]
     return _listed(value)[1::2] if isinstance(value, _LISTED) else []
+
+
+def _held(value: Any) -> list[Any]:
+    """Return what a weak reference refers to, or what a cache of `functools` remembers."""
+    if isinstance(value, weakref.ref):
+        return [value()]
+    held = gc.get_referents(value)  # results of a bounded cache are among them
+    return [*held, *[result for cache in held if type(cache) is dict for result in cache.values()]]
 
 
 def _listed(value: Any) -> list[Any]:
@@ -162,6 +177,8 @@ def stream(value: Any) -> tuple[Any, Callable[[], Any], Any, str] | None:
     """Return the same of an object that is a random stream of Python or NumPy, else None."""
     if isinstance(value, random.Random):
         return (value, value.getstate, value.getstate(), "a random.Random")
+    if not isinstance(value, onp.random.Generator | onp.random.RandomState):
+        return None
     bits: Any = getattr(value, "_bit_generator", None)
     if not isinstance(bits, onp.random.BitGenerator):  # npcompat's, whose draws go on
         return None

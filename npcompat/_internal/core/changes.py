@@ -25,6 +25,21 @@ class Tracked(Protocol):
     _registries: ClassVar[tuple[str, ...]]
 
 
+class Counted:
+    """Base class of objects whose attribute changes are counted."""
+
+    _untracked: ClassVar[frozenset[str]] = frozenset()
+    _registries: ClassVar[tuple[str, ...]] = ()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        note()
+
+    def __delattr__(self, name: str) -> None:
+        super().__delattr__(name)
+        note()
+
+
 def note() -> None:
     """Count a change."""
     count[0] += 1
@@ -45,4 +60,4 @@ def is_owned(filename: str) -> bool:
     return filename.startswith(_OWNED)
 
 
-__all__ = ["Tracked", "count", "is_owned", "is_tracked", "is_tracked_class", "note"]
+__all__ = ["Counted", "Tracked", "count", "is_owned", "is_tracked", "is_tracked_class", "note"]

@@ -105,4 +105,4 @@ def compile_log() -> Iterator[list[Compilation]]:
     try:
         yield entries
     finally:
-        _listeners.remove(entries)
+        _listeners[:] = [found for found in _listeners if found is not entries]

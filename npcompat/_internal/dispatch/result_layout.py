@@ -20,6 +20,7 @@ from npcompat._internal.core.op import Attrs, Op
 from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.memory_layout import in_c_order, lay_out
 from npcompat._internal.dispatch.placement import SCALARS
+from npcompat._internal.dispatch.traced_number import TracedNumber
 
 _LONGEST = 6
 """Length of the axes of stand-ins, at most; `diff` leaves an axis with less, which tells no order."""
@@ -51,13 +52,22 @@ def _kind(a: Any, payload: Any) -> _Kind | type:
     if type(payload) in SCALARS:
         return type(payload)
     shape = tuple([min(n, _LONGEST) if type(n) is int else _LONGEST for n in payload.shape])
-    if not isinstance(a, Handle) or len(shape) < 2 or in_c_order(a):
+    if not isinstance(a, Handle) or len(shape) < 2 or in_c_order(a) or not _is_known(a):
         return shape, payload.dtype, tuple(range(len(shape))), ()
     layout = handles.layout(a)
     repeated = [
         i for i, (n, s) in enumerate(zip(shape, layout.strides, strict=True)) if n > 1 and s == 0
     ]
     return shape, payload.dtype, tuple(axes_as_in_memory(layout)), tuple(repeated)
+
+
+def _is_known(handle: Handle) -> bool:
+    """Return True if no view of the chain begins where a number says that is not known yet."""
+    while (seen := handle._view) is not None:
+        if any([isinstance(start, TracedNumber) for start in seen.lens.operands]):
+            return False
+        handle = seen.parent
+    return True
 
 
 @lru_cache(4096)
@@ -92,7 +102,7 @@ def empty_in(axes: Sequence[int], shape: Sequence[int], dtype: Any) -> onp.ndarr
 
 def axes_in_memory(handle: Handle) -> tuple[int, ...]:
     """Return the axes of an array as they lie in memory, the slowest first; empty for C order."""
-    if len(handle.shape) < 2 or in_c_order(handle):
+    if len(handle.shape) < 2 or in_c_order(handle) or not _is_known(handle):
         return ()
     axes = axes_as_in_memory(handles.layout(handle))
     return tuple(axes) if axes != sorted(axes) else ()

@@ -220,25 +220,25 @@ def _is_as_before(now: Any, before: Any) -> bool:
 def _profiled(
     function: Callable[[], Any],
     classify: Callable[[Any], bool],
-    visit: Callable[[Any], None],
+    visit: Callable[..., None],
     watched: frozenset[Any],
     clocked: Callable[[Any, Any], None],
 ) -> Any:
-    """Call a function, and visit the frames of Python functions that it calls, and the callers of
-    watched functions in C.
+    """Call a function, and visit the frames of Python functions that it calls, with their results
+    when they return, and the callers of watched functions in C.
     """
     verdicts: dict[Any, bool] = {}
 
-    def seen(frame: Any, event: str, called: Any) -> None:
+    def seen(frame: Any, event: str, given: Any) -> None:
         if event == "c_call":
-            if called in watched:
-                clocked(frame, called)
-        elif event == "call":
+            if given in watched:
+                clocked(frame, given)
+        elif event in ("call", "return"):
             code = frame.f_code
             if code not in verdicts:
                 verdicts[code] = classify(code)
             if verdicts[code]:
-                visit(frame)
+                visit(frame, *(() if event == "call" else (given,)))
 
     before = sys.getprofile()
     sys.setprofile(seen)

@@ -128,8 +128,16 @@ seen_c_call(PyObject *watch, PyFrameObject *frame, PyObject *function)
     return done == NULL ? -1 : 0;
 }
 
+/* True for results that hold no state. */
+static int
+is_stateless(PyObject *value)
+{
+    return value == NULL || value == Py_None || PyBool_Check(value) || PyLong_CheckExact(value) || PyFloat_CheckExact(value) || PyUnicode_CheckExact(value) ||
+           IS_OURS(value);
+}
+
 /* Profile function: at the call of a Python function whose code `classify` accepts, call `visit`
-   with the frame. */
+   with the frame, and at its return with the frame and the result. */
 static int
 seen_call(PyObject *watch, PyFrameObject *frame, int what, PyObject *argument)
 {
@@ -138,7 +146,7 @@ seen_call(PyObject *watch, PyFrameObject *frame, int what, PyObject *argument)
     if (what == PyTrace_C_CALL) {
         return seen_c_call(watch, frame, argument);
     }
-    if (what != PyTrace_CALL) {
+    if (what != PyTrace_CALL && (what != PyTrace_RETURN || is_stateless(argument))) {
         return 0;
     }
     code = (PyObject *)PyFrame_GetCode(frame);
@@ -161,7 +169,7 @@ seen_call(PyObject *watch, PyFrameObject *frame, int what, PyObject *argument)
         return -1;
     }
     if (PyTuple_GET_ITEM(verdict, 1) == Py_True) {
-        done = PyObject_CallOneArg(PyTuple_GET_ITEM(watch, 2), (PyObject *)frame);
+        done = PyObject_CallFunctionObjArgs(PyTuple_GET_ITEM(watch, 2), (PyObject *)frame, what == PyTrace_RETURN ? argument : NULL, NULL);
         failed = done == NULL;
         Py_XDECREF(done);
     }

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as onp
 
 import npcompat.numpy as np
-from npcompat._internal.core import dtypes
+from npcompat._internal.core import changes, dtypes
 from npcompat._internal.core.op import as_shape
 from npcompat.gluon.probability._functions import sample_n_shape_converter
 from npcompat.gluon.probability.constraint import Constraint
@@ -17,7 +17,7 @@ from npcompat.numpy._typing import ArrayLike, ShapeLike
 _Self = TypeVar("_Self", bound="Distribution")
 
 
-class Distribution:
+class Distribution(changes.Counted):
     """Base class of distributions.
 
     The broadcast shape of the parameters is the batch shape: a batch of independent distributions.

@@ -1,0 +1,380 @@
+"""Guards on state that a compiled function reaches through calls, caches, imports and classes: a
+changed value is seen by the next call.
+"""
+
+import functools
+import importlib
+import sys
+import types
+import warnings
+import weakref
+
+import numpy as onp
+import pytest
+
+from npcompat import autograd, gluon, init, lr_scheduler, np, npx
+from npcompat.errors import CompileWarning
+from npcompat.gluon import nn
+
+X = np.ones(1)
+ROW = np.ones((1, 1))
+
+
+class Settings:
+    def __init__(self, k=1.0):
+        self.k = k
+
+
+class Linked:
+    def __init__(self, depth):
+        self.k, self.kids = 1.0, [Linked(depth - 1)] if depth else []
+
+    def total(self):
+        return self.k + sum([kid.total() for kid in self.kids])
+
+
+def by_getter():
+    settings = Settings()
+
+    def current():
+        return settings
+
+    return lambda x: x * current().k, lambda: setattr(settings, "k", 5.0)
+
+
+def by_items_of_a_getter():
+    stack = [Settings()]
+
+    def last():
+        return stack[-1]
+
+    return lambda x: x * last().k, lambda: stack.append(Settings(5.0))
+
+
+def by_property():
+    class Holder:
+        _held = Settings()
+
+        @property
+        def held(self):
+            return self._held
+
+    holder = Holder()
+    return lambda x: x * holder.held.k, lambda: setattr(holder._held, "k", 5.0)
+
+
+def by_indexing():
+    class Holder:
+        held = Settings()
+
+        def __getitem__(self, i):
+            return self.held
+
+    holder = Holder()
+    return lambda x: x * holder[0].k, lambda: setattr(holder.held, "k", 5.0)
+
+
+def by_a_list_that_is_returned():
+    layers = [Settings(), Settings(1.0)]
+
+    def model():
+        return [*layers]
+
+    def f(x):
+        for layer in model():
+            x = x * layer.k
+        return x
+
+    return f, lambda: setattr(layers[1], "k", 5.0)
+
+
+def by_cached_property():
+    class Holder:
+        @functools.cached_property
+        def held(self):
+            return {"k": 1.0}
+
+    holder = Holder()
+    return lambda x: x * holder.held["k"], lambda: holder.held.update(k=5.0)
+
+
+@functools.lru_cache
+def _cached():
+    return Settings()
+
+
+def by_lru_cache():
+    _cached().k = 1.0
+    return lambda x: x * _cached().k, lambda: setattr(_cached(), "k", 5.0)
+
+
+def by_weak_reference():
+    settings = Settings()
+    reference = weakref.ref(settings)
+    return lambda x: x * reference().k, lambda: setattr(settings, "k", 5.0)
+
+
+def by_another_compiled_function():
+    k = [1.0]
+    inner = npx.jit(lambda x: x * k[0])
+    return lambda x: inner(x), lambda: k.__setitem__(0, 5.0)
+
+
+def by_catching_attribute_errors():
+    settings = types.SimpleNamespace()
+
+    def f(x):
+        try:
+            return x * settings.k
+        except AttributeError:
+            return x
+
+    return f, lambda: setattr(settings, "k", 5.0)
+
+
+def by_catching_name_errors():
+    globals().pop("LATER", None)
+
+    def f(x):
+        try:
+            return x * LATER  # type: ignore[name-defined]
+        except NameError:
+            return x
+
+    return f, lambda: globals().update(LATER=5.0)
+
+
+def by_importing(tmp_path):
+    (tmp_path / "imported_late.py").write_text("k = 1.0")
+
+    def f(x):
+        import imported_late  # type: ignore[import-not-found]
+
+        return x * imported_late.k
+
+    return f, lambda: setattr(sys.modules["imported_late"], "k", 5.0)
+
+
+def by_importing_a_name(tmp_path):
+    (tmp_path / "imported_name.py").write_text("k = 1.0")
+
+    def f(x):
+        from imported_name import k  # type: ignore[import-not-found]
+
+        return x * k
+
+    return f, lambda: setattr(sys.modules["imported_name"], "k", 5.0)
+
+
+def by_importlib(tmp_path):
+    (tmp_path / "imported_by_text.py").write_text("k = 1.0")
+
+    def f(x):
+        return x * importlib.import_module("imported_by_text").k
+
+    return f, lambda: setattr(sys.modules["imported_by_text"], "k", 5.0)
+
+
+def by_super():
+    class Base:
+        def k(self):
+            return 1.0
+
+    class Derived(Base):
+        def k(self):
+            return super().k()
+
+    derived = Derived()
+    return lambda x: x * derived.k(), lambda: setattr(Base, "k", lambda self: 5.0)
+
+
+def by_keywords_of_partial():
+    f = functools.partial(lambda x, k: x * k, k=1.0)
+    return f, lambda: f.keywords.update(k=5.0)
+
+
+def by_keyword_defaults():
+    def f(x, *, k=1.0):
+        return x * k
+
+    return f, lambda: f.__kwdefaults__.update(k=5.0)
+
+
+def by_nesting():
+    inner = [1.0]
+    outer = inner
+    for _ in range(12):
+        outer = [outer]
+
+    def f(x):
+        found = outer
+        while type(found[0]) is list:
+            found = found[0]
+        return x * found[0]
+
+    return f, lambda: inner.__setitem__(0, 5.0)
+
+
+def by_recursion():
+    tree = Linked(6)
+    leaf = tree
+    while leaf.kids:
+        leaf = leaf.kids[0]
+    return lambda x: x * (tree.total() - 6), lambda: setattr(leaf, "k", 5.0)
+
+
+def by_items_of_arrays_of_objects():
+    held = onp.empty(1, object)
+    held[0] = [1.0]
+    return lambda x: x * held[0][0], lambda: held[0].__setitem__(0, 5.0)
+
+
+WAYS = [f for name, f in list(globals().items()) if name.startswith("by_")]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_changed_is_seen(way, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    takes_folder = "importing" in way.__name__ or "importlib" in way.__name__
+    function, change = way(*([tmp_path] if takes_folder else []))
+    compiled = npx.jit(function)
+    assert [float(compiled(X)[0]) for _ in range(2)] == [1, 1]
+    with npx.compile_log() as log:
+        compiled(X)
+    assert not log
+    change()
+    assert [float(compiled(X)[0]) for _ in range(2)] == [5, 5]
+
+
+def test_a_list_that_has_another_name_is_no_log():
+    calls: list[int] = []
+    held = {"calls": calls}
+
+    @npx.jit
+    def f(x):
+        calls.append(1)
+        return x * len(held["calls"])
+
+    assert [float(f(X)[0]) for _ in range(3)] == [1, 2, 3]
+
+
+def test_what_is_not_looked_into_is_said():
+    large = [[1.0] for _ in range(10_001)]
+    with pytest.warns(CompileWarning, match="items of a list of 10001"):
+        npx.jit(lambda x: x * large[5][0])(X)
+
+
+def test_a_proxy_whose_getattr_raises_other_errors():
+    store = {"k": 2.0}
+
+    class Proxy:
+        def __getattr__(self, name):
+            return store[name]
+
+    proxy = Proxy()
+    f = npx.jit(lambda x: x * proxy.k)
+    assert float(f(X)[0]) == 2
+    store["k"] = 3.0
+    assert float(f(X)[0]) == 3
+
+
+# --- npcompat's own objects -----------------------------------------------------------------------
+
+
+def dense(value):
+    net = nn.Dense(1, in_units=1, use_bias=False)
+    net.initialize(init.Constant(value))
+    return net
+
+
+CHANGES = {
+    "replaced": lambda o: setattr(o, "lr_scheduler", lr_scheduler.FactorScheduler(50, base_lr=0.5)),
+    "removed": lambda o: (setattr(o, "lr_scheduler", None), o.set_learning_rate(0.25)),
+    "base_lr": lambda o: setattr(o.lr_scheduler, "base_lr", 0.5),
+    "factor": lambda o: (
+        setattr(o.lr_scheduler, "step", 1),
+        setattr(o.lr_scheduler, "factor", 0.5),
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_scheduler_that_changes_between_compiled_steps(change):
+    def trained(compile):
+        net = dense(1.0)
+        schedule = lr_scheduler.FactorScheduler(step=100, base_lr=0.125)
+        trainer = gluon.Trainer(net.collect_params(), "sgd", {"lr_scheduler": schedule})
+
+        @compile
+        def step(x):
+            with autograd.record():
+                loss = net(x).sum()
+            loss.backward()
+            trainer.step(1)
+            return loss
+
+        step(ROW), step(ROW)
+        CHANGES[change](trainer.optimizer)
+        step(ROW), step(ROW)
+        return float(net.weight.data()[0, 0]), trainer.learning_rate
+
+    assert trained(npx.jit) == pytest.approx(trained(lambda f: f), rel=1e-6)
+
+
+def test_weights_that_are_tied_are_those_of_the_next_call():
+    for tie in (
+        lambda net, other: setattr(net, "weight", other.weight),
+        lambda net, other: net.share_parameters(other.collect_params()),
+    ):
+        net, other = dense(1.0), dense(5.0)
+        f = npx.jit(lambda x, net=net: net(x))
+        assert float(f(ROW)[0, 0]) == 1
+        tie(net, other)
+        assert float(f(ROW)[0, 0]) == 5
+
+
+def test_methods_and_functions_that_are_replaced():
+    net = dense(1.0)
+    f = npx.jit(lambda x: net(x))
+    f(ROW)
+    net.forward = lambda x: x * 7
+    assert float(f(ROW)[0, 0]) == 7
+    block = nn.HybridLambda(lambda x: x * 2)
+    g = npx.jit(lambda x: block(x))
+    assert float(g(ROW)[0, 0]) == 2
+    block._function = lambda x: x * 3
+    assert float(g(ROW)[0, 0]) == 3
+
+
+def test_parameters_of_a_distribution():
+    d = gluon.probability.Normal(np.zeros(1), np.ones(1))
+    f = npx.jit(lambda x: d.log_prob(x))
+    f(X)
+    d.loc = np.array([3.0])
+    assert float(f(X)[0]) == pytest.approx(float(d.log_prob(X)[0]))
+
+
+def test_steps_of_training_are_not_compiled_again():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        net = nn.HybridSequential()
+        net.add(nn.Dense(4, in_units=1, activation="relu"), nn.BatchNorm(in_channels=4))
+        net.add(nn.Dropout(0.5), nn.Dense(1, in_units=4))
+        net.initialize()
+        schedule = lr_scheduler.CosineScheduler(max_update=20, base_lr=0.1)
+        trainer = gluon.Trainer(net.collect_params(), "adam", {"lr_scheduler": schedule})
+
+        @npx.jit
+        def step(x):
+            with autograd.record():
+                loss = (net(x) ** 2).mean()
+            loss.backward()
+            trainer.step(1)
+            return loss
+
+        for _ in range(3):
+            step(ROW)
+        with npx.compile_log() as log:
+            for _ in range(10):
+                step(ROW)
+        assert not log

@@ -108,6 +108,16 @@ def by_lru_cache():
     return lambda x: x * _cached().k, lambda: setattr(_cached(), "k", 5.0)
 
 
+@functools.cache
+def _remembered():
+    return Settings()
+
+
+def by_cache():
+    _remembered().k = 1.0
+    return lambda x: x * _remembered().k, lambda: setattr(_remembered(), "k", 5.0)
+
+
 def by_weak_reference():
     settings = Settings()
     reference = weakref.ref(settings)

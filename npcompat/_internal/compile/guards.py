@@ -10,24 +10,30 @@ Objects of npcompat's own classes (blocks, optimizers, parameters) count attribu
 (`changes.note`). Their guards are only checked after such a change.
 """
 
-import ast
 import builtins
-import inspect
-import operator
 import os
 import sys
-import textwrap
-import tokenize
 import types
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 import numpy as onp
 
 from npcompat._internal.compile import snapshots
+from npcompat._internal.compile.attribute_guards import (
+    DYNAMIC,
+    MISSING,
+    attribute_guard,
+    attributes,
+    class_guard,
+    found_in_class,
+    is_library_class,
+    is_of_library,
+)
+from npcompat._internal.compile.names_in_code import names_of, names_of_getters, read_names
 from npcompat._internal.compile.snapshots import ATTRIBUTE, CHECK, ITEM, MAPPING, Guard
 from npcompat._internal.compile.staged_runs import check_call
 from npcompat._internal.core import changes
@@ -44,12 +50,15 @@ _LARGEST = 10_000
 """Maximum number of items of a container into which guards descend; those of longer ones are only
 compared by identity."""
 _DEEPEST = 100
-_DYNAMIC = frozenset(("__dict__", "vars", "getattr", "hasattr", "globals", "attrgetter"))
-"""Names that read attributes by computed names; code with one gets guards on all attributes."""
 
 _CALLERS = ("npcompat._internal.staging.calls",)
 """Modules that call functions for converted code of the user's."""
 _ENVIRONMENT = frozenset(("environ", "getenv"))
+_OVERRIDDEN = ("forward", "hybrid_forward")
+"""Methods of blocks that an instance may replace."""
+_OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
+"""Attributes that tools replace which load modules again."""
+_WRAPPERS = (staticmethod, classmethod, type(lru_cache(lambda: None)))
 
 
 class Guards:
@@ -167,7 +176,7 @@ class Watch:
         if returned:
             self._visit_result(frame, returned[0])
             return
-        code, names = frame.f_code, _names_of(frame.f_code)
+        code, names = frame.f_code, names_of(frame.f_code)
         if changes.is_owned(code.co_filename):
             mine = frame.f_locals.get("self")
             if mine is not None and changes.is_tracked(mine):
@@ -179,9 +188,9 @@ class Watch:
         own = original(code)
         if own is None:
             return  # a converted part of a function that was visited itself
-        code, names = own, _names_of(own)
+        code, names = own, names_of(own)
         found = frame.f_locals
-        names = names | _names_of_getters([*found.values()])
+        names = names | names_of_getters([*found.values()])
         self._names |= names
         self._codes.setdefault(code, []).append({n: found.get(n) for n in code.co_freevars})
         _, variables = self._globals.setdefault(id(frame.f_globals), (frame.f_globals, {}))
@@ -208,7 +217,7 @@ class Watch:
         while caller is not None and is_library(caller.f_code.co_filename):
             caller = caller.f_back
         if caller is not None:
-            self._note(result, _names_of(original(caller.f_code) or caller.f_code), 0)
+            self._note(result, names_of(original(caller.f_code) or caller.f_code), 0)
 
     def _note_missing(self, frame: types.FrameType, names: set[str]) -> None:
         """Note global variables that are not there, for a function that may catch NameError."""
@@ -226,7 +235,7 @@ class Watch:
             and not isinstance(value, type)
         ):
             kind = type(value)
-            there = {n for n in names if n in state or _found_in_class(kind, n)[1] is not _MISSING}
+            there = {n for n in names if n in state or found_in_class(kind, n)[1] is not MISSING}
             self._absent(value, state, names - there)
 
     def _absent(self, value: Any, state: dict[str, Any], names: set[str]) -> None:
@@ -265,22 +274,22 @@ class Watch:
                 return
         if changes.is_tracked(value):
             self._note_owned(value)
-        if names & _DYNAMIC and type(getattr(value, "__dict__", None)) is dict:
+        if names & DYNAMIC and type(getattr(value, "__dict__", None)) is dict:
             state = value.__dict__
             if not changes.is_tracked(value) and not isinstance(value, types.ModuleType | type):
                 known[1].setdefault(_ALL, (MAPPING, state, _ALL, dict(state)))
-        for name in _attributes(value, names):
+        for name in attributes(value, names):
             if name not in known[1]:
                 for key, guard in (
-                    (name, _attribute(value, name)),
-                    (f"{name} of the class", _of_class(value, name)),
+                    (name, attribute_guard(value, name)),
+                    (f"{name} of the class", class_guard(value, name)),
                 ):
                     if guard is not None:
                         known[1][key] = guard
                         self._note(guard[3], names, depth + 1)
                 if "super" in names:
                     for klass in type(value).__mro__[1:]:
-                        if name in vars(klass) and not _is_of_library(klass):
+                        if name in vars(klass) and not is_of_library(klass):
                             before = getattr(klass, name)
                             known[1][name, klass] = (ATTRIBUTE, klass, name, before)
 
@@ -357,7 +366,7 @@ class Watch:
 
     def _imported(self) -> list[Any]:
         """Note and return the user's modules that the functions name, and may import themselves."""
-        names = {n for code in self._codes for n in _names_of(code)}
+        names = {n for code in self._codes for n in names_of(code)}
         found = [sys.modules[name] for name in names & sys.modules.keys()]
         own = [m for m in found if not is_library(getattr(m, "__file__", None) or os.__file__)]
         for module in own:
@@ -413,7 +422,7 @@ class Watch:
             for variables in seen:
                 for name, value in variables.items():
                     names.setdefault(id(value), set()).add(name)
-        read = [_read_names(code) for code in self._codes]
+        read = [read_names(code) for code in self._codes]
         within = {
             id(item)
             for value, edges in self._edges.values()
@@ -527,202 +536,6 @@ def _functions_in(block: Any) -> list[Any]:
         block,
         *[v for v in held if isinstance(v, types.FunctionType | types.MethodType | partial)],
     ]
-
-
-def _names_of(code: types.CodeType) -> set[str]:
-    """Return the names of variables and attributes in code, and strings that may be such names."""
-    found = _KNOWN_NAMES.get(code)
-    if found is None:
-        texts = [c for c in code.co_consts if type(c) is str and c.isidentifier()]
-        found = _KNOWN_NAMES[code] = {*code.co_names, *texts}
-        if len(_KNOWN_NAMES) > 4096:
-            _KNOWN_NAMES.clear()
-    return found
-
-
-_KNOWN_NAMES: dict[types.CodeType, set[str]] = {}
-
-
-def _names_of_getters(values: Sequence[Any]) -> set[str]:
-    """Return the attributes that the `operator.attrgetter` objects among values read."""
-    getters = [v for v in values if type(v) is operator.attrgetter]
-    return {n for getter in getters for path in getter.__reduce__()[1] for n in path.split(".")}
-
-
-_MUTATORS: frozenset[str] = frozenset(
-    ("append", "extend", "add", "update", "insert", "appendleft", "clear")
-)
-
-"""Methods of containers that only write: a call does not count as a read."""
-
-
-class _Reads(ast.NodeVisitor):
-    """Visitor that collects the names of variables and attributes that code reads."""
-
-    def __init__(self) -> None:
-        self.found: set[str] = set()
-
-    def visit_Name(self, node: ast.Name) -> None:
-        if isinstance(node.ctx, ast.Load):
-            self.found.add(node.id)
-
-    def visit_Attribute(self, node: ast.Attribute) -> None:
-        if isinstance(node.ctx, ast.Load):
-            self.found.add(node.attr)
-        self.visit(node.value)
-
-    def visit_Call(self, node: ast.Call) -> None:
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _MUTATORS:
-            self._written(node.func.value)
-            for argument in (*node.args, *[k.value for k in node.keywords]):
-                self.visit(argument)
-        else:
-            self.generic_visit(node)
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        self._written(node.target)
-        self.visit(node.value)
-
-    def visit_Subscript(self, node: ast.Subscript) -> None:
-        if isinstance(node.ctx, ast.Load):
-            self.generic_visit(node)
-        else:
-            self._written(node)
-
-    def _written(self, node: ast.expr) -> None:
-        """Visit a written target: objects on the way to it are read, its own name is not."""
-        if isinstance(node, ast.Subscript):
-            self.visit(node.slice)
-            self._written(node.value)
-        elif isinstance(node, ast.Attribute):
-            self.visit(node.value)
-        elif not isinstance(node, ast.Name):
-            self.visit(node)
-
-
-_KNOWN_READS: dict[types.CodeType, set[str] | None] = {}
-
-
-def _read_names(code: types.CodeType) -> set[str] | None:
-    """Return the names that a function reads, by its source if that can be parsed."""
-    if code not in _KNOWN_READS:
-        if len(_KNOWN_READS) > 4096:
-            _KNOWN_READS.clear()
-        reads = _Reads()
-        try:
-            reads.visit(ast.parse(textwrap.dedent(inspect.getsource(code))))
-            _KNOWN_READS[code] = reads.found
-        except (OSError, SyntaxError, TypeError, tokenize.TokenError):  # other text than the code
-            _KNOWN_READS[code] = _reads_of_lambda(code)
-    return _KNOWN_READS[code]
-
-
-def _reads_of_lambda(code: types.CodeType) -> set[str] | None:
-    """Return all names of a function without parsable source, as if it read them all."""
-    return {*code.co_names, *code.co_freevars, *code.co_varnames}
-
-
-def _attributes(value: Any, names: set[str]) -> Iterator[str]:
-    """Iterate over the attributes of an object that code with these names may read."""
-    if isinstance(value, types.ModuleType):
-        return iter(() if is_library(getattr(value, "__file__", "") or "") else sorted(names))
-    if isinstance(value, type):
-        return iter(_class_attributes(value, names))
-    state = getattr(value, "__dict__", None)
-    if isinstance(value, types.FunctionType):
-        return iter(sorted(names & state.keys()) if state else ())
-    if isinstance(value, types.MethodType) or is_library_class(type(value)):
-        return iter(())
-    if names & _DYNAMIC and type(state) is dict:
-        return iter([n for n in state if type(n) is str])
-    return iter(sorted(names))
-
-
-def _class_attributes(kind: type, names: set[str]) -> list[str]:
-    """Return the attributes of a user's class that code with these names may read."""
-    if _is_of_library(kind):
-        return []
-    if not names & _DYNAMIC:
-        return sorted(names)
-    found = {n for k in kind.__mro__ if not _is_of_library(k) for n in vars(k)}
-    return sorted([n for n in found if not n.startswith("__")])
-
-
-def _is_of_library(kind: type) -> bool:
-    return kind.__module__.partition(".")[0] in _STATELESS
-
-
-_STATELESS = ("builtins", "npcompat", "jax", "jaxlib", "numpy", "optax", "ml_dtypes")
-
-
-def is_library_class(kind: type) -> bool:
-    """Return True for classes of libraries below npcompat, whose instances hold no user's state."""
-    return not changes.is_tracked_class(kind) and _is_of_library(kind)
-
-
-def _attribute(value: Any, name: str) -> Guard | None:
-    """Return the guard on an attribute of an object, also one that its class has; None if it needs
-    none.
-    """
-    if isinstance(value, type):
-        return None
-    if isinstance(value, types.ModuleType):
-        return (ITEM, vars(value), name, vars(value)[name]) if name in vars(value) else None
-    state = getattr(value, "__dict__", None)
-    if type(state) is dict and name in state:
-        if changes.is_tracked(value) and name in value._untracked:
-            return None
-        return (ITEM, state, name, state[name])
-    _, found = _found_in_class(type(value), name)
-    if isinstance(found, types.MemberDescriptorType):
-        return (ATTRIBUTE, value, name, getattr(value, name, None))
-    if found is _MISSING or hasattr(type(found), "__get__"):
-        return None  # methods and properties are functions, which are visited when called
-    return (ATTRIBUTE, value, name, found)
-
-
-_MISSING: Any = object()
-_OVERRIDDEN = ("forward", "hybrid_forward")
-"""Methods of blocks that an instance may replace."""
-_OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
-"""Attributes that tools replace which load modules again."""
-_WRAPPERS = (staticmethod, classmethod, type(lru_cache(lambda: None)))
-
-
-def _found_in_class(kind: type, name: str) -> tuple[Any, Any]:
-    """Return the class that has an attribute, and what stands there: a method is a function."""
-    for klass in kind.__mro__:
-        if name in klass.__dict__:
-            return klass, klass.__dict__[name]
-    return None, _MISSING
-
-
-_SAME_FROM_CLASS = (types.FunctionType, staticmethod, property)
-"""Descriptors that give the same object whenever a class is asked for them."""
-
-
-def _stands_in_class(kind: type, name: str, before: Any) -> bool:
-    return _found_in_class(kind, name)[1] is before
-
-
-def _of_class(value: Any, name: str) -> Guard | None:
-    """Return the guard on what a user's class has under a name: a value, a method or a property."""
-    kind = value if isinstance(value, type) else type(value)
-    klass, found = _found_in_class(kind, name)
-    if klass is None and isinstance(value, type) and type(value) is not type:
-        return _of_class(type(value), name)
-    if klass is None or _is_of_library(klass) or isinstance(found, types.MemberDescriptorType):
-        return None
-    if hasattr(type(found), "__get__") and not isinstance(found, _SAME_FROM_CLASS):
-        same = partial(_stands_in_class, kind, name, found)
-        return (CHECK, same, f"attribute {name!r} of class {kind.__name__} was replaced", found)
-    return (ATTRIBUTE, kind, name, getattr(kind, name))
-
-
-def _is_plain(value: Any) -> bool:
-    return isinstance(value, _PLAIN) or (
-        isinstance(value, tuple) and all([isinstance(v, _PLAIN) for v in value])
-    )
 
 
 __all__ = ["Guard", "Guards", "Watch"]

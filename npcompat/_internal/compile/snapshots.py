@@ -91,8 +91,17 @@ def _held(value: Any) -> list[Any]:
     """Return what a weak reference refers to, or what a cache of `functools` remembers."""
     if isinstance(value, weakref.ref):
         return [value()]
-    held = gc.get_referents(value)  # results of a bounded cache are among them
-    return [*held, *[result for cache in held if type(cache) is dict for result in cache.values()]]
+    held = [h for h in gc.get_referents(value) if h is not value.__dict__]
+    if not value.cache_info().currsize:
+        return []
+    if value.cache_parameters()["maxsize"] is None:
+        return [result for cache in held if type(cache) is dict for result in cache.values()]
+    return [h for h in held if type(h) is not dict or not h or not all(map(_is_link, h.values()))]
+
+
+def _is_link(value: Any) -> bool:
+    """Return True for an entry of a bounded cache, which refers to its results itself, too."""
+    return type(value).__name__ == "_lru_list_elem"
 
 
 def _listed(value: Any) -> list[Any]:

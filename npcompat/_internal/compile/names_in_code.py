@@ -1,0 +1,106 @@
+"""Names that a function's code uses, and those that it reads."""
+
+import ast
+import inspect
+import operator
+import textwrap
+import tokenize
+import types
+from collections.abc import Sequence
+from typing import Any
+
+
+def names_of(code: types.CodeType) -> set[str]:
+    """Return the names of variables and attributes in code, and strings that may be such names."""
+    found = _KNOWN_NAMES.get(code)
+    if found is None:
+        texts = [c for c in code.co_consts if type(c) is str and c.isidentifier()]
+        found = _KNOWN_NAMES[code] = {*code.co_names, *texts}
+        if len(_KNOWN_NAMES) > 4096:
+            _KNOWN_NAMES.clear()
+    return found
+
+
+_KNOWN_NAMES: dict[types.CodeType, set[str]] = {}
+
+
+def names_of_getters(values: Sequence[Any]) -> set[str]:
+    """Return the attributes that the `operator.attrgetter` objects among values read."""
+    getters = [v for v in values if type(v) is operator.attrgetter]
+    return {n for getter in getters for path in getter.__reduce__()[1] for n in path.split(".")}
+
+
+_MUTATORS: frozenset[str] = frozenset(
+    ("append", "extend", "add", "update", "insert", "appendleft", "clear")
+)
+
+"""Methods of containers that only write: a call does not count as a read."""
+
+
+class _Reads(ast.NodeVisitor):
+    """Visitor that collects the names of variables and attributes that code reads."""
+
+    def __init__(self) -> None:
+        self.found: set[str] = set()
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Load):
+            self.found.add(node.id)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        if isinstance(node.ctx, ast.Load):
+            self.found.add(node.attr)
+        self.visit(node.value)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _MUTATORS:
+            self._written(node.func.value)
+            for argument in (*node.args, *[k.value for k in node.keywords]):
+                self.visit(argument)
+        else:
+            self.generic_visit(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self._written(node.target)
+        self.visit(node.value)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        if isinstance(node.ctx, ast.Load):
+            self.generic_visit(node)
+        else:
+            self._written(node)
+
+    def _written(self, node: ast.expr) -> None:
+        """Visit a written target: objects on the way to it are read, its own name is not."""
+        if isinstance(node, ast.Subscript):
+            self.visit(node.slice)
+            self._written(node.value)
+        elif isinstance(node, ast.Attribute):
+            self.visit(node.value)
+        elif not isinstance(node, ast.Name):
+            self.visit(node)
+
+
+_KNOWN_READS: dict[types.CodeType, set[str] | None] = {}
+
+
+def read_names(code: types.CodeType) -> set[str] | None:
+    """Return the names that a function reads, by its source if that can be parsed."""
+    if code not in _KNOWN_READS:
+        if len(_KNOWN_READS) > 4096:
+            _KNOWN_READS.clear()
+        reads = _Reads()
+        try:
+            reads.visit(ast.parse(textwrap.dedent(inspect.getsource(code))))
+            _KNOWN_READS[code] = reads.found
+        except (OSError, SyntaxError, TypeError, tokenize.TokenError):  # other text than the code
+            _KNOWN_READS[code] = _reads_of_lambda(code)
+    return _KNOWN_READS[code]
+
+
+def _reads_of_lambda(code: types.CodeType) -> set[str] | None:
+    """Return all names of a function without parsable source, as if it read them all."""
+    return {*code.co_names, *code.co_freevars, *code.co_varnames}
+
+
+__all__ = ["names_of", "names_of_getters", "read_names"]

@@ -8,16 +8,17 @@ from unittest import mock
 import jax.numpy as jnp
 import numpy as onp
 
-from npcompat._internal.backend.jax import differentiation
+from npcompat._internal.backend.jax import differentiation, interop
 from npcompat._internal.backend.jax.kernels import kinks
 from npcompat._internal.backend.jaxpr import overlapping_writes
 from npcompat._internal.compile import control_flow, guards
 from npcompat._internal.core.op import REGISTRY, Op
-from npcompat._internal.dispatch import array_like, writes
+from npcompat._internal.dispatch import apply, array_like, writes
 from npcompat.numpy import _manipulation, _ufunc
 
 _joined = array_like.joined_value
 _replace = writes._replace
+_note_owned = guards.Watch._note_owned
 
 
 def _not_recorded(x, dtype=None):
@@ -49,6 +50,14 @@ def _zeros(outs, cotangents, separate):
 def _all_carry(self, given, data, states):
     """Take all that a loop writes as dependent on what is differentiated."""
     return (True,) * (self.outs + states + len(self.written))
+
+
+def _note_plain(self, value):
+    """Only numbers and texts among the attributes of npcompat's objects are looked at."""
+    _note_owned(self, value)
+    held, state = self._owned[id(value)]
+    plain = {k: v for k, v in state.items() if isinstance(v, bool | int | float | str)}
+    self._owned[id(value)] = held, plain
 
 
 def _moved(handle, value, keeps_place=True):
@@ -90,6 +99,22 @@ MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     "guards": (
         "state",
         lambda: mock.patch.object(guards.Guards, "__init__", _unguarded),
+    ),
+    "results of getters": (
+        "state",
+        lambda: mock.patch.object(guards.Watch, "_visit_result", lambda self, frame, result: None),
+    ),
+    "objects of npcompat": (
+        "state",
+        lambda: mock.patch.object(guards.Watch, "_note_owned", _note_plain),
+    ),
+    "order of dicts": (
+        "state",
+        lambda: mock.patch.object(interop, "_has_dicts", lambda structure: False),
+    ),
+    "memory order of compiled results": (
+        "compiled",
+        lambda: mock.patch.object(apply, "lay_out_as_on_host", lambda *_: None),
     ),
     "order of broadcast arrays": (
         "host",

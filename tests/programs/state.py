@@ -5,11 +5,12 @@ A program is a list of lines; the eager run of it is what the compiled one must 
 
 import random
 import warnings
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as onp
 
-from npcompat import autograd, gluon, init, np, npx
+from npcompat import autograd, gluon, init, lr_scheduler, np, npx
 from tests.programs.modes import DisagreementError
 
 
@@ -21,9 +22,14 @@ class Held(gluon.HybridBlock):
         self.k, self.items, self.table = 2.0, [1.0, 0.5], {"a": 1.0, "b": {"c": 2.0}}
         self.array, self.arrays = np.array([1.0, 2.0]), [np.array(1.0), np.array(3.0)]
         self.numpys, self.chosen = onp.array([1.0, -1.0]), {1, 2}
+        self._settings = SimpleNamespace(k=1.5)
+
+    @property
+    def settings(self):
+        return self._settings
 
     def forward(self, x):
-        y = x * self.k + self.items[0] * x[::-1] + sum(self.items[1:])
+        y = x * self.k * self.settings.k + self.items[0] * x[::-1] + sum(self.items[1:])
         y = y + self.table["a"] + self.table["b"]["c"] * x
         y = y + self.array * self.arrays[0] + self.arrays[1] + np.array(self.numpys)
         return y * len(self.chosen) if 1 in self.chosen else -y
@@ -60,6 +66,12 @@ CHANGES = [
     "held.numpys[0] = {n}",
     "held.chosen.add({i})",
     "held.chosen.discard(1)",
+    "held._settings.k = {n}",
+    "settings.k = {n}",
+    "trainer.optimizer.lr_scheduler = lr_scheduler.FactorScheduler(9, 0.5, base_lr={f})",
+    "trainer.optimizer.lr_scheduler.base_lr = {f}",
+    "trainer.optimizer.lr_scheduler = None",
+    "other.weight = net.weight",
     "net.setattr('grad_req', 'null')",
     "net.setattr('grad_req', 'write')",
     "trainer.optimizer.momentum = {f}",
@@ -77,6 +89,10 @@ CALLS = [
     "results.append(called(x))",
     "step(x)",
     "step_adam(x)",
+    "results.append(weighed({{'a': x, 'b': x * {n}}}))",
+    "results.append(weighed({{'b': x * {n}, 'a': x}}))",
+    "results.append(static(np.arange(3), ({i},)))",
+    "results.append(static(np.arange(3), ({i}.0,)))",
     "results.append(net(x.reshape(1, 2)))",
     "results.extend(looping(x))",
     "results.extend(looping(x))",
@@ -92,7 +108,7 @@ def draft(rng: random.Random) -> list[str]:
                 n=rng.randrange(1, 9) / 2, i=rng.randrange(4), f=rng.randrange(1, 9) / 10
             )
         )
-    call = rng.choice(CALLS[:4])
+    call = rng.choice(CALLS[:4])  # nothing is to be filled in
     return [call, *lines, call, "step(x)", "step_adam(x)"]
 
 
@@ -121,16 +137,28 @@ def run(lines: list[str], compiled: bool) -> list:
         loss.backward()
         return [loss, looped.weight.grad() * 1, looped.count * 1]
 
+    settings = SimpleNamespace(k=2.0)
+
+    def current():
+        return settings
+
     def called(x):
-        return held(x) * 2
+        return held(x) * current().k
+
+    def weighed(d):
+        return sum([v * (i + 1) for i, v in enumerate(d.values())])
+
+    def static(x, k):
+        return x * k[0]
 
     step, step_adam = stepping(net, trainer), stepping(other, adam)
     if compiled:
         held.hybridize()
         looped.hybridize()
         called, step, step_adam = npx.jit(called), npx.jit(step), npx.jit(step_adam)
+        weighed, static = npx.jit(weighed), npx.jit(static, static_argnums=1)
     x, results = np.array([1.0, 2.0]), []
-    names = {**locals(), "np": np}
+    names = {**locals(), "np": np, "lr_scheduler": lr_scheduler}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for line in lines:
@@ -152,5 +180,6 @@ def check(lines: list[str]) -> None:
     for number, (a, b) in enumerate(zip(eager, compiled, strict=True)):
         texts = isinstance(a, str), isinstance(b, str)
         same = a == b if all(texts) else not any(texts) and onp.allclose(a, b, 1e-4, 1e-5)
+        same = same and (all(texts) or a.dtype == b.dtype)
         if not same:
             raise DisagreementError(f"result {number}: compiled {b}, eager {a}")

@@ -15,6 +15,8 @@ from npcompat._libraries.replacing import replace
 
 OUTPUTS = ("output", "distances", "indices")
 """Parameters of functions of `scipy.ndimage` that are written."""
+_WRITES_ITSELF = ("vectorized_filter",)
+"""Functions that write any output by `output[...] =`, and ask it for its namespace."""
 
 _FUNCTIONS = "scipy.ndimage._ndimage_api"
 _WRAPPED = "scipy.ndimage._support_alternative_backends"
@@ -32,7 +34,7 @@ else:
     _library = importlib.import_module(_FUNCTIONS)
     for _name in _library.__all__:
         _parameters = inspect.signature(getattr(_library, _name)).parameters
-        if any([name in OUTPUTS for name in _parameters]):
+        if _name not in _WRITES_ITSELF and any([name in OUTPUTS for name in _parameters]):
             replace(_FUNCTIONS, _name, OUTPUTS)
 
 __all__: list[str] = []

@@ -102,7 +102,7 @@ MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     ),
     "results of getters": (
         "state",
-        lambda: mock.patch.object(guards.Watch, "_visit_result", lambda self, frame, result: None),
+        lambda: mock.patch.object(guards.Watch, "_visit_result", return_value=None),
     ),
     "objects of npcompat": (
         "state",
@@ -110,11 +110,11 @@ MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     ),
     "order of dicts": (
         "state",
-        lambda: mock.patch.object(interop, "_has_dicts", lambda structure: False),
+        lambda: mock.patch.object(interop, "_has_dicts", return_value=False),
     ),
     "memory order of compiled results": (
         "compiled",
-        lambda: mock.patch.object(apply, "lay_out_as_on_host", lambda *_: None),
+        lambda: mock.patch.object(apply, "lay_out_as_on_host", return_value=None),
     ),
     "order of broadcast arrays": (
         "host",

@@ -2,12 +2,14 @@
 changed value is seen by the next call.
 """
 
+import dataclasses
 import functools
 import importlib
 import sys
 import types
 import warnings
 import weakref
+from collections import deque
 
 import numpy as onp
 import pytest
@@ -239,6 +241,123 @@ def by_items_of_arrays_of_objects():
     return lambda x: x * held[0][0], lambda: held[0].__setitem__(0, 5.0)
 
 
+def by_two_methods():
+    class Model:
+        settings, used = Settings(), True
+
+        def forward(self, x):
+            return self.inner(x) if self.settings and self.used else x
+
+        def inner(self, x):
+            return x * self.settings.k
+
+    model = Model()
+    return lambda x: model.forward(x), lambda: setattr(model.settings, "k", 5.0)
+
+
+def by_nested_containers_of_a_getter():
+    held = {"a": [Settings()]}
+
+    def get():
+        return held
+
+    return lambda x: x * get()["a"][0].k, lambda: setattr(held["a"][0], "k", 5.0)
+
+
+def by_handing_on():
+    held = ([Settings()],)
+
+    def inner(given, x):
+        return x * given[0][0].k
+
+    def outer(given, x):
+        return inner(given, x)
+
+    return lambda x: outer(held, x), lambda: setattr(held[0][0], "k", 5.0)
+
+
+GLOBAL = Settings()
+GLOBAL.n = 1  # type: ignore[attr-defined]
+
+
+def by_two_functions_that_read_a_global_variable():
+    GLOBAL.k = 1.0
+
+    def first(x):
+        return x * GLOBAL.n  # type: ignore[attr-defined]
+
+    def second(x):
+        return x * GLOBAL.k
+
+    return lambda x: second(first(x)), lambda: setattr(GLOBAL, "k", 5.0)
+
+
+def by_making_an_object():
+    numbers = [1.0]
+
+    class Made:
+        def __init__(self):
+            self.k = numbers[-1]
+
+    return lambda x: x * Made().k, lambda: numbers.append(5.0)
+
+
+def by_comprehension():
+    held = {"a": Settings()}
+    return lambda x: x * sum([s.k for s in held.values()]), lambda: setattr(held["a"], "k", 5.0)
+
+
+@dataclasses.dataclass
+class Point:
+    k: float = 1.0
+
+
+def by_pattern():
+    point = Point()
+
+    def f(x):
+        match point:
+            case Point(k=found):
+                return x * found
+
+    return f, lambda: setattr(point, "k", 5.0)
+
+
+def by_position_in_a_pattern():
+    point = Point()
+
+    def f(x):
+        match point:
+            case Point(found):
+                return x * found
+
+    return f, lambda: setattr(point, "k", 5.0)
+
+
+def by_items_of_a_frozen_set():
+    settings = Settings()
+    held = frozenset([settings])
+
+    def f(x):
+        for item in held:
+            x = x * item.k
+        return x
+
+    return f, lambda: setattr(settings, "k", 5.0)
+
+
+def by_keys_of_a_dict():
+    settings = Settings()
+    held = {settings: 1.0}
+
+    def f(x):
+        for item, number in held.items():
+            x = x * item.k * number
+        return x
+
+    return f, lambda: setattr(settings, "k", 5.0)
+
+
 WAYS = [f for name, f in list(globals().items()) if name.startswith("by_")]
 
 
@@ -266,6 +385,58 @@ def test_a_list_that_has_another_name_is_no_log():
         return x * len(held["calls"])
 
     assert [float(f(X)[0]) for _ in range(3)] == [1, 2, 3]
+
+
+class Logging(gluon.HybridBlock):
+    def __init__(self):
+        super().__init__()
+        self.calls, self.last, self.kinds = [], deque(maxlen=3), set()
+
+    def forward(self, x):
+        self.calls.append(1)
+        self.last.append(2)
+        self.kinds.add(len(self.__class__.__name__))
+        return x * 2
+
+
+class Schedule(lr_scheduler.LRScheduler):
+    def __init__(self):
+        super().__init__(0.5)
+        self.rates: list[object] = []
+
+    def __call__(self, num_update):
+        rate = self.base_lr / (1 + num_update)
+        self.rates.append(rate)
+        return rate
+
+
+def test_logs_are_not_compared():
+    net, block = dense(1.0), Logging()
+    block.hybridize()
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"lr_scheduler": Schedule()})
+
+    class Counted:
+        count, made = 0, []  # type: ignore[var-annotated]
+
+        def __init__(self):
+            Counted.count += 1
+            Counted.made.append(self)
+            self.k = 2.0
+
+    @npx.jit
+    def step(x):
+        with autograd.record():
+            loss = net(x).sum() * Counted().k
+        loss.backward()
+        trainer.step(1)
+        return loss
+
+    for _ in range(3):
+        step(ROW), block(ROW)
+    with npx.compile_log() as log:
+        for _ in range(3):
+            step(ROW), block(ROW)
+    assert not log
 
 
 def test_what_is_not_looked_into_is_said():

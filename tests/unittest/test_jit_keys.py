@@ -14,6 +14,7 @@ MAKERS = {
     "defaultdict": lambda *pairs: defaultdict(list, pairs),
     "in a list": lambda *pairs: [dict(pairs)],
     "in a dict": lambda *pairs: {"within": dict(pairs)},
+    "in an OrderedDict": lambda *pairs: OrderedDict(within=dict(pairs)),
     "in a named tuple": lambda *pairs: Pair(1, dict(pairs)),
 }
 
@@ -73,6 +74,7 @@ def test_keywords_and_blocks():
 
 
 def test_keys_of_other_types_are_others():
+    assert float(npx.jit(lambda d: d[1] + d["a"])({"a": A, 1: B})[0]) == 3
     f = npx.jit(lambda d: next(iter(d)) * next(iter(d.values())))
     assert [str(f({key: A})) for key in (1, True, 1.0)] == [str(key * A) for key in (1, True, 1.0)]
     with npx.compile_log() as log:

@@ -16,7 +16,7 @@ DYNAMIC = frozenset(("__dict__", "vars", "getattr", "hasattr", "globals", "attrg
 def attributes(value: Any, names: set[str]) -> Iterator[str]:
     """Iterate over the attributes of an object that code with these names may read."""
     if isinstance(value, types.ModuleType):
-        return iter(() if is_library(getattr(value, "__file__", "") or "") else sorted(names))
+        return iter(() if is_library_module(value) else sorted(names))
     if isinstance(value, type):
         return iter(_class_attributes(value, names))
     state = getattr(value, "__dict__", None)
@@ -24,6 +24,8 @@ def attributes(value: Any, names: set[str]) -> Iterator[str]:
         return iter(sorted(names & state.keys()) if state else ())
     if isinstance(value, types.MethodType) or is_library_class(type(value)):
         return iter(())
+    if type(value).__name__ in names:  # a pattern of `match` may name its fields
+        names = names.union(getattr(type(value), "__match_args__", ()))
     if names & DYNAMIC and type(state) is dict:
         return iter([n for n in state if type(n) is str])
     return iter(sorted(names))
@@ -44,6 +46,13 @@ def is_of_library(kind: type) -> bool:
 
 
 _STATELESS = ("builtins", "npcompat", "jax", "jaxlib", "numpy", "optax", "ml_dtypes")
+
+
+def is_library_module(module: Any) -> bool:
+    """Return True for modules of libraries and of Python; False for a user's, of a file or not."""
+    state = vars(module)
+    file = state.get("__file__")
+    return is_library(file) if file else state.get("__loader__") is not None
 
 
 def is_library_class(kind: type) -> bool:
@@ -113,5 +122,6 @@ __all__ = [
     "class_guard",
     "found_in_class",
     "is_library_class",
+    "is_library_module",
     "is_of_library",
 ]

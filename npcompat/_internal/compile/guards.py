@@ -31,6 +31,7 @@ from npcompat._internal.compile.attribute_guards import (
     class_guard,
     found_in_class,
     is_library_class,
+    is_library_module,
     is_of_library,
 )
 from npcompat._internal.compile.names_in_code import names_of, names_of_getters, read_names
@@ -50,6 +51,8 @@ _LARGEST = 10_000
 """Maximum number of items of a container into which guards descend; those of longer ones are only
 compared by identity."""
 _DEEPEST = 100
+_MOST = 20_000
+"""Maximum number of objects with guards: each is compared at each call."""
 
 _CALLERS = ("npcompat._internal.staging.calls",)
 """Modules that call functions for converted code of the user's."""
@@ -117,7 +120,7 @@ class Watch:
     def __init__(self, function: Callable[..., Any], static: Sequence[Any], name: str) -> None:
         self._function, self._static, self._name = function, static, name
         self._names: set[str] = set()
-        self._edges: dict[int, tuple[Any, dict[Any, Guard]]] = {}
+        self._edges: dict[int, tuple[Any, dict[Any, Guard], set[str]]] = {}
         self._codes: dict[types.CodeType, list[dict[str, Any]]] = {}
         self._globals: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
         self._owned: dict[int, tuple[Any, dict[str, Any]]] = {}
@@ -195,9 +198,7 @@ class Watch:
         self._codes.setdefault(code, []).append({n: found.get(n) for n in code.co_freevars})
         _, variables = self._globals.setdefault(id(frame.f_globals), (frame.f_globals, {}))
         for name in names & frame.f_globals.keys():
-            if name not in variables:
-                variables[name] = value = frame.f_globals[name]
-                self._note(value, names, 0)
+            self._note(variables.setdefault(name, frame.f_globals[name]), names, 0)
         for value in found.values():
             self._note(value, names, 0)
         if code.co_exceptiontable:
@@ -243,55 +244,82 @@ class Watch:
         lacked |= names
 
     def _note(self, value: Any, names: set[str], depth: int) -> None:
-        """Note the first values of the items and attributes of an object."""
-        kind = type(value)
+        """Note the first values of the items and attributes of an object.
+
+        Functions may read on from what others have read, so that what is known is looked into
+        again for names that are new.
+        """
         if _holds_no_state(value):
             return
         if depth > _DEEPEST:
             self._warn_of_unseen(f"objects that are nested more than {_DEEPEST} deep")
             return
-        known = self._edges.get(id(value))
-        if known is None:
-            known = self._edges[id(value)] = (value, {})
-            whole = snapshots.contents(value)
-            if whole is not None:
-                known[1][None] = whole
-            found = snapshots.stream(value)
-            if found is not None:
-                self._streams.append(found)
-            at = snapshots.position(value)
-            if at is not None:
-                self._iterators[id(value)] = at
-        elif (None in known[1]) and depth:
+        is_known = id(value) in self._edges
+        if not is_known and not self._is_noted(value):
             return
-        if None in known[1]:
-            items = snapshots.items(value)
-            if len(items) > _LARGEST and any([type(item) not in _IMMUTABLE for item in items]):
-                self._warn_of_unseen(f"what is in the items of a {kind.__name__} of {len(items)}")
-            for item in items if len(items) <= _LARGEST else ():
-                self._note(item, names, depth + 1)
+        _, guards, seen = self._edges[id(value)]
+        new = names - seen
+        if is_known and not new:
+            return
+        seen |= new
+        held = [g[3] for key, g in guards.items() if key is not None and key is not _ALL]
+        if None in guards:
+            for item in self._items(value):
+                self._note(item, new, depth + 1)
             if type(getattr(value, "__dict__", None)) is not dict:
                 return
         if changes.is_tracked(value):
             self._note_owned(value)
-        if names & DYNAMIC and type(getattr(value, "__dict__", None)) is dict:
+        if new & DYNAMIC and type(getattr(value, "__dict__", None)) is dict:
             state = value.__dict__
             if not changes.is_tracked(value) and not isinstance(value, types.ModuleType | type):
-                known[1].setdefault(_ALL, (MAPPING, state, _ALL, dict(state)))
-        for name in attributes(value, names):
-            if name not in known[1]:
-                for key, guard in (
-                    (name, attribute_guard(value, name)),
-                    (f"{name} of the class", class_guard(value, name)),
-                ):
-                    if guard is not None:
-                        known[1][key] = guard
-                        self._note(guard[3], names, depth + 1)
-                if "super" in names:
-                    for klass in type(value).__mro__[1:]:
-                        if name in vars(klass) and not is_of_library(klass):
-                            before = getattr(klass, name)
-                            known[1][name, klass] = (ATTRIBUTE, klass, name, before)
+                guards.setdefault(_ALL, (MAPPING, state, _ALL, dict(state)))
+        for name in attributes(value, new):
+            held += self._note_attribute(value, name, guards)
+        if "super" in seen:
+            _add_inherited(value, seen if "super" in new else new, guards)
+        every = {*seen}
+        for part in held:
+            self._note(part, every, depth + 1)
+
+    def _is_noted(self, value: Any) -> bool:
+        """Begin to note an object; return False if there are too many."""
+        if len(self._edges) >= _MOST:
+            self._warn_of_unseen(f"what is in more than {_MOST} objects")
+            return False
+        guards: dict[Any, Guard] = {}
+        self._edges[id(value)] = value, guards, set()
+        whole = snapshots.contents(value)
+        if whole is not None:
+            guards[None] = whole
+        found = snapshots.stream(value)
+        if found is not None:
+            self._streams.append(found)
+        at = snapshots.position(value)
+        if at is not None:
+            self._iterators[id(value)] = at
+        return True
+
+    def _items(self, container: Any) -> list[Any]:
+        items = snapshots.items(container)
+        if len(items) <= _LARGEST:
+            return items
+        if any([type(item) not in _IMMUTABLE for item in items]):
+            kind = type(container).__name__
+            self._warn_of_unseen(f"what is in the items of a {kind} of {len(items)}")
+        return []
+
+    def _note_attribute(self, value: Any, name: str, guards: dict[Any, Guard]) -> list[Any]:
+        """Add the guards on an attribute; return what was found there."""
+        held = []
+        for key, guard in (
+            (name, attribute_guard(value, name)),
+            (f"{name} of the class", class_guard(value, name)),
+        ):
+            if guard is not None and key not in guards:
+                guards[key] = guard
+                held.append(guard[3])
+        return held
 
     def _warn_of_unseen(self, what: str) -> None:
         if what not in self._asked:
@@ -347,7 +375,7 @@ class Watch:
             self._check_iterator(value)
             waiting.extend(self._of_function(value, always))
             waiting.extend(self._methods_of(value))
-            _, edges = self._edges.get(id(value), (None, {}))
+            _, edges, _ = self._edges.get(id(value), (None, {}, None))
             target = owned if changes.is_tracked(value) else always
             for key, guard in edges.items():
                 if isinstance(guard[1], type):
@@ -361,14 +389,16 @@ class Watch:
                 else:
                     waiting.extend(snapshots.items(value))
         self._add_owned(owned)
-        kept = self._without_logs([g for g in always.values() if not snapshots.is_frozen(g)])
-        return Guards([*kept, *noted], [*self._without_logs([*owned.values()]), *more], self._stamp)
+        logs = self._logs([*always.values(), *owned.values()])
+        kept = [g for g in always.values() if id(g) not in logs and not snapshots.is_frozen(g)]
+        others = [g for g in owned.values() if id(g) not in logs]
+        return Guards([*kept, *noted], [*others, *more], self._stamp)
 
     def _imported(self) -> list[Any]:
         """Note and return the user's modules that the functions name, and may import themselves."""
         names = {n for code in self._codes for n in names_of(code)}
         found = [sys.modules[name] for name in names & sys.modules.keys()]
-        own = [m for m in found if not is_library(getattr(m, "__file__", None) or os.__file__)]
+        own = [m for m in found if not is_library_module(m)]
         for module in own:
             self._note(module, self._names, 0)
         return own
@@ -408,8 +438,8 @@ class Watch:
                 stacklevel=2,
             )
 
-    def _without_logs(self, guards: list[Guard]) -> list[Guard]:
-        """Return the guards without those on state that the function writes and never reads.
+    def _logs(self, guards: list[Guard]) -> set[int]:
+        """Return the ids of the guards on state that the function writes and never reads.
 
         Statements such as `calls.append(1)` and `count += 1` don't affect the result. State that is
         also read keeps its guard, so that each call with another value is traced.
@@ -423,29 +453,24 @@ class Watch:
                 for name, value in variables.items():
                     names.setdefault(id(value), set()).add(name)
         read = [read_names(code) for code in self._codes]
-        within = {
-            id(item)
-            for value, edges in self._edges.values()
-            if None in edges
-            for item in snapshots.items(value)
-        }
-        kept = []
+        containers = {id(found[None]): c for c, found, _ in self._edges.values() if None in found}
+        within = {id(item) for c in containers.values() for item in snapshots.items(c)}
+        logs = set()
         for guard in guards:
-            if not fast_path.guards_hold((guard,)):
-                kind, container, key, _ = guard
-                own = {key} if kind in (ITEM, ATTRIBUTE) else names.get(id(container), set())
-                if type(container) is types.CellType:
-                    own = {n for code in self._codes for n in code.co_freevars} & self._cells(
-                        container
-                    )
-                if (
-                    own
-                    and id(container) not in within
-                    and all([r is not None and r.isdisjoint(own) for r in read])
-                ):
-                    continue
-            kept.append(guard)
-        return kept
+            if fast_path.guards_hold((guard,)):
+                continue
+            kind, container, key, _ = guard
+            container = containers.get(id(guard), container)
+            if type(container) is types.CellType:
+                free = {n for code in self._codes for n in code.co_freevars}
+                own = free & self._cells(container)
+            elif kind in (ITEM, ATTRIBUTE):
+                own = {key}
+            else:  # a container that another one holds may be read through that
+                own = set() if id(container) in within else names.get(id(container), set())
+            if own and all([r is not None and r.isdisjoint(own) for r in read]):
+                logs.add(id(guard))
+        return logs
 
     def _cells(self, cell: types.CellType) -> set[str]:
         return self._cell_names.get(id(cell), set())
@@ -465,9 +490,9 @@ class Watch:
             owned[id(value), _LACKED] = (CHECK, check, text, None)
 
     def _methods_of(self, value: Any) -> list[types.FunctionType]:
-        """Return the visited methods of an object's class, which special syntax may have called."""
+        """Return the visited methods of a class, or of an object's, which syntax may have called."""
         found = []
-        for kind in type(value).__mro__:
+        for kind in (value if isinstance(value, type) else type(value)).__mro__:
             if str(kind.__module__).partition(".")[0] in ("builtins", "npcompat", "numpy"):
                 continue
             for member in vars(kind).values():
@@ -520,6 +545,13 @@ class Watch:
                 always[id(cell), None] = (ATTRIBUTE, cell, "cell_contents", before)
                 self._cell_names.setdefault(id(cell), set()).add(name)
         return found
+
+
+def _add_inherited(value: Any, names: set[str], guards: dict[Any, Guard]) -> None:
+    """Add guards on what the base classes have under names, which `super()` finds."""
+    for klass in type(value).__mro__[1:]:
+        for name in names & vars(klass).keys() if not is_of_library(klass) else ():
+            guards[name, klass] = (ATTRIBUTE, klass, name, getattr(klass, name))
 
 
 def _holds_no_state(value: Any) -> bool:

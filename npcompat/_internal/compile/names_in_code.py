@@ -11,11 +11,18 @@ from typing import Any
 
 
 def names_of(code: types.CodeType) -> set[str]:
-    """Return the names of variables and attributes in code, and strings that may be such names."""
+    """Return the names of variables and attributes in code, and strings that may be such names.
+
+    Those of comprehensions and functions within it are among them: what they see is at hand here.
+    """
     found = _KNOWN_NAMES.get(code)
     if found is None:
-        texts = [c for c in code.co_consts if type(c) is str and c.isidentifier()]
-        found = _KNOWN_NAMES[code] = {*code.co_names, *texts}
+        texts = [t for c in code.co_consts for t in (c if type(c) is tuple else (c,))]
+        found = {*code.co_names, *[t for t in texts if type(t) is str and t.isidentifier()]}
+        for inner in code.co_consts:
+            if isinstance(inner, types.CodeType):
+                found |= names_of(inner)
+        _KNOWN_NAMES[code] = found
         if len(_KNOWN_NAMES) > 4096:
             _KNOWN_NAMES.clear()
     return found

@@ -52,10 +52,13 @@ def contents(value: Any) -> Guard | None:
         return (SEQUENCE, value, None, tuple(value))
     if isinstance(value, dict) and not isinstance(value, OrderedDict):
         return (MAPPING, value, None, dict(value))
-    if isinstance(value, (tuple, *_HOLDERS)):
+    if isinstance(value, (tuple, frozenset, *_HOLDERS)):
         return (CHECK, _always, f"a {type(value).__name__}", None)
+    if isinstance(value, weakref.WeakSet):
+        held = {*map(id, value)}
+        return (CHECK, lambda: {*map(id, value)} == held, "a WeakSet has other items", None)
     if isinstance(value, set | deque):
-        copy = type(value)(value)
+        copy = set(value) if isinstance(value, set) else deque(value)
         return (CHECK, lambda: value == copy, f"a {type(value).__name__} has other items", None)
     if isinstance(value, _LISTED):
         same = partial(_lists, value, tuple(_listed(value)))
@@ -77,8 +80,8 @@ def is_frozen(guard: Guard) -> bool:
 def items(value: Any) -> list[Any]:
     """Return the items of a container, into which guards descend."""
     if isinstance(value, dict):
-        return [*value.values()]
-    if isinstance(value, list | tuple | set | deque):
+        return [*value.values(), *[key for key in value if type(key) is not str]]
+    if isinstance(value, list | tuple | set | frozenset | deque | weakref.WeakSet):
         return [*value]
     if isinstance(value, _HOLDERS):
         return _held(value)

@@ -1,6 +1,6 @@
 """Arrays of other libraries on XLA, copies, and nested containers of arrays."""
 
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -110,6 +110,8 @@ def _in_order(tree: Any) -> Any:
     if kind is dict or kind is defaultdict:
         keys = _Keys((*tree,), dict if kind is dict else tree.default_factory)
         return _InOrder([_in_order(part) for part in tree.values()], keys)
+    if kind is OrderedDict:
+        return OrderedDict([(key, _in_order(part)) for key, part in tree.items()])
     if isinstance(tree, tuple) and hasattr(kind, "_fields"):
         return kind(*map(_in_order, tree))
     return tree
@@ -121,7 +123,10 @@ def _is_sorted(keys: list[Any]) -> bool:
 
 def flatten(tree: Any) -> tuple[list[Any], Any]:
     """Return the leaves of nested containers, and their structure, for `unflatten`."""
-    found = jax.tree.flatten(tree)
+    try:
+        found = jax.tree.flatten(tree)
+    except ValueError:  # JAX can't sort keys of several types
+        return jax.tree.flatten(_in_order(tree))
     return jax.tree.flatten(_in_order(tree)) if _has_dicts(found[1]) else found
 
 

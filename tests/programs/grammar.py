@@ -281,6 +281,8 @@ def then_write(d: Draft) -> str:
             f"m.compress([True] * {last}, {a}, axis=-1)",
             f"m.insert({a}, 0, 1, axis=-1)",
             f"{a} + {a}",
+            f"{a}.T * 2",
+            f"m.cumsum({a}.T, axis=0)",
             f"m.flip({a}, 0).copy()",
         )
     )

@@ -302,6 +302,56 @@ def by_making_an_object():
     return lambda x: x * Made().k, lambda: numbers.append(5.0)
 
 
+class Asking:
+    def __init__(self):
+        self.steps = 0
+
+    def f(self, x):
+        return x * self.k if hasattr(self, "k") else x * getattr(self, "other", 1.0)
+
+
+def by_hasattr():
+    model = Asking()
+    return lambda x: model.f(x), lambda: setattr(model, "k", 5.0)
+
+
+def by_getattr():
+    model = Asking()
+    return lambda x: model.f(x), lambda: setattr(model, "other", 5.0)
+
+
+def by_getattr_with_computed_names():
+    model, names = Asking(), ["k"]
+    model.k = 1.0  # type: ignore[attr-defined]
+
+    def f(x):
+        for name in names:
+            x = x * getattr(model, name)
+        return x
+
+    return f, lambda: setattr(model, "k", 5.0)
+
+
+def by_an_attribute_that_a_function_gives_itself():
+    def current():
+        if not hasattr(current, "held"):
+            vars(current)["held"] = Settings()
+        return vars(current)["held"]
+
+    return lambda x: x * current().k, lambda: setattr(current(), "k", 5.0)
+
+
+def by_an_object_that_is_made_at_the_first_call():
+    held = {}
+
+    def f(x):
+        if not held:
+            held["k"] = Settings()
+        return x * held["k"].k
+
+    return f, lambda: setattr(held["k"], "k", 5.0)
+
+
 def by_comprehension():
     held = {"a": Settings()}
     return lambda x: x * sum([s.k for s in held.values()]), lambda: setattr(held["a"], "k", 5.0)
@@ -385,6 +435,33 @@ def test_a_list_that_has_another_name_is_no_log():
         return x * len(held["calls"])
 
     assert [float(f(X)[0]) for _ in range(3)] == [1, 2, 3]
+
+
+def test_attributes_that_nobody_asks_for_are_not_compared():
+    model = Asking()
+    f = npx.jit(lambda x: model.f(x))
+    f(X)
+    with npx.compile_log() as log:
+        for _ in range(3):
+            model.steps += 1
+            f(X)
+    assert not log
+
+
+def test_containers_of_classes_that_raise():
+    class Guarded(list):
+        def __iter__(self):
+            raise RuntimeError("not now")
+
+    class Table(dict):
+        values = items = keys = __iter__ = Guarded.__iter__
+
+    held, table = Guarded([1.0]), Table(k=1.0)
+    f = npx.jit(lambda x: x * held[0] * table["k"])
+    assert float(f(X)[0]) == 1
+    held[0] = 2.0
+    table["k"] = 3.0
+    assert float(f(X)[0]) == 6
 
 
 class Logging(gluon.HybridBlock):

@@ -19,14 +19,14 @@ def attributes(value: Any, names: set[str]) -> Iterator[str]:
         return iter(() if is_library_module(value) else sorted(names))
     if isinstance(value, type):
         return iter(_class_attributes(value, names))
-    state = getattr(value, "__dict__", None)
+    state = state_of(value)
     if isinstance(value, types.FunctionType):
         return iter(sorted(names & state.keys()) if state else ())
     if isinstance(value, types.MethodType) or is_library_class(type(value)):
         return iter(())
     if type(value).__name__ in names:  # a pattern of `match` may name its fields
         names = names.union(getattr(type(value), "__match_args__", ()))
-    if names & DYNAMIC and type(state) is dict:
+    if names & DYNAMIC and state is not None:
         return iter([n for n in state if type(n) is str])
     return iter(sorted(names))
 
@@ -46,6 +46,15 @@ def is_of_library(kind: type) -> bool:
 
 
 _STATELESS = ("builtins", "npcompat", "jax", "jaxlib", "numpy", "optax", "ml_dtypes")
+
+
+def state_of(value: Any) -> dict[str, Any] | None:
+    """Return the dict of an object's attributes; None if it has none, or its class raises."""
+    try:
+        state = value.__dict__
+    except Exception:  # of a user's class
+        return None
+    return state if type(state) is dict else None
 
 
 def is_library_module(module: Any) -> bool:
@@ -68,8 +77,8 @@ def attribute_guard(value: Any, name: str) -> Guard | None:
         return None
     if isinstance(value, types.ModuleType):
         return (ITEM, vars(value), name, vars(value)[name]) if name in vars(value) else None
-    state = getattr(value, "__dict__", None)
-    if type(state) is dict and name in state:
+    state = state_of(value)
+    if state is not None and name in state:
         if changes.is_tracked(value) and name in value._untracked:
             return None
         return (ITEM, state, name, state[name])
@@ -124,4 +133,5 @@ __all__ = [
     "is_library_class",
     "is_library_module",
     "is_of_library",
+    "state_of",
 ]

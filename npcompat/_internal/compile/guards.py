@@ -33,8 +33,9 @@ from npcompat._internal.compile.attribute_guards import (
     is_library_class,
     is_library_module,
     is_of_library,
+    state_of,
 )
-from npcompat._internal.compile.names_in_code import names_of, names_of_getters, read_names
+from npcompat._internal.compile.names_in_code import ASKED, names_of, names_of_getters, read_names
 from npcompat._internal.compile.snapshots import ATTRIBUTE, CHECK, ITEM, MAPPING, Guard
 from npcompat._internal.compile.staged_runs import check_call
 from npcompat._internal.core import changes
@@ -124,6 +125,7 @@ class Watch:
         self._names: set[str] = set()
         self._edges: dict[int, tuple[Any, dict[Any, Guard], set[str]]] = {}
         self._codes: dict[types.CodeType, list[dict[str, Any]]] = {}
+        self._sizes: dict[int, int] = {}
         self._globals: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
         self._owned: dict[int, tuple[Any, dict[str, Any]]] = {}
         self._streams: list[tuple[Any, Callable[[], Any], Any, str]] = []
@@ -231,12 +233,8 @@ class Watch:
 
     def _note_without(self, value: Any, names: set[str]) -> None:
         """Note attributes that an object lacks, for a function that may catch AttributeError."""
-        state = None if _holds_no_state(value) else getattr(value, "__dict__", None)
-        if (
-            type(state) is dict
-            and not is_library_class(type(value))
-            and not isinstance(value, type)
-        ):
+        state = None if _holds_no_state(value) else state_of(value)
+        if state is not None and not is_library_class(type(value)) and not isinstance(value, type):
             kind = type(value)
             there = {n for n in names if n in state or found_in_class(kind, n)[1] is not MISSING}
             self._absent(value, state, names - there)
@@ -260,6 +258,10 @@ class Watch:
         if not is_known and not self._is_noted(value):
             return
         _, guards, seen = self._edges[id(value)]
+        size = _size(value)
+        if self._sizes.get(id(value)) != size:  # it has other attributes or items than before
+            self._sizes[id(value)] = size
+            seen.clear()
         new = names - seen
         if is_known and not new:
             return
@@ -268,14 +270,17 @@ class Watch:
         if None in guards:
             for item in self._items(value):
                 self._note(item, new, depth + 1)
-            if type(getattr(value, "__dict__", None)) is not dict:
+            if state_of(value) is None:
                 return
         if changes.is_tracked(value):
             self._note_owned(value)
-        if new & DYNAMIC and type(getattr(value, "__dict__", None)) is dict:
-            state = value.__dict__
+        state = state_of(value)
+        if new & DYNAMIC and state is not None:
             if not changes.is_tracked(value) and not isinstance(value, types.ModuleType | type):
                 guards.setdefault(_ALL, (MAPPING, state, _ALL, dict(state)))
+        asked = {name.removeprefix(ASKED) for name in new if name.startswith(ASKED)}
+        if asked:
+            self._note_without(value, asked)
         for name in attributes(value, new):
             held += self._note_attribute(value, name, guards)
         if "super" in seen:
@@ -420,8 +425,8 @@ class Watch:
         """Return the noted objects that an object holds, as it does the results of cached
         properties.
         """
-        state = getattr(value, "__dict__", None)
-        if type(state) is not dict or isinstance(value, type | types.ModuleType):
+        state = state_of(value)
+        if state is None or isinstance(value, type | types.ModuleType):
             return []
         return [held for held in state.values() if id(held) in self._edges]
 
@@ -547,6 +552,12 @@ class Watch:
                 always[id(cell), None] = (ATTRIBUTE, cell, "cell_contents", before)
                 self._cell_names.setdefault(id(cell), set()).add(name)
         return found
+
+
+def _size(value: Any) -> int:
+    """Return the number of attributes and items of an object."""
+    items = len(value) if type(value) in (list, dict, set, deque) else 0
+    return items + len(state_of(value) or ())
 
 
 def _add_inherited(value: Any, names: set[str], guards: dict[Any, Guard]) -> None:

@@ -19,6 +19,9 @@ def names_of(code: types.CodeType) -> set[str]:
     if found is None:
         texts = [t for c in code.co_consts for t in (c if type(c) is tuple else (c,))]
         found = {*code.co_names, *[t for t in texts if type(t) is str and t.isidentifier()]}
+        asked = _asked_names(code) if found & _ASKING else None
+        if asked is not None:
+            found = (found - _ASKING) | {ASKED + name for name in asked}
         for inner in code.co_consts:
             if isinstance(inner, types.CodeType):
                 found |= names_of(inner)
@@ -26,6 +29,36 @@ def names_of(code: types.CodeType) -> set[str]:
         if len(_KNOWN_NAMES) > 4096:
             _KNOWN_NAMES.clear()
     return found
+
+
+ASKED = "?"
+"""Prefix of a name for which code asks by `getattr` or `hasattr`: it may be missing."""
+_ASKING = {"getattr", "hasattr"}
+
+
+def _asked_names(code: types.CodeType) -> set[str] | None:
+    """Return the names that `getattr` and `hasattr` are called with; None if not all are literal."""
+    tree = _parsed(code)
+    if tree is None:
+        return None
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and _is_asking(n.func)]
+    literal = [c.args[1] for c in calls if len(c.args) > 1 and isinstance(c.args[1], ast.Constant)]
+    used = [n for n in ast.walk(tree) if _is_asking(n)]
+    if len(literal) < len(calls) or len(used) > len(calls):
+        return None
+    return {str(a.value) for a in literal}
+
+
+def _is_asking(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id in _ASKING
+
+
+def _parsed(code: types.CodeType) -> ast.Module | None:
+    """Return the source of code as a tree, if there is one that can be parsed."""
+    try:
+        return ast.parse(textwrap.dedent(inspect.getsource(code)))
+    except (OSError, SyntaxError, TypeError, tokenize.TokenError):  # other text than the code
+        return None
 
 
 _KNOWN_NAMES: dict[types.CodeType, set[str]] = {}
@@ -96,12 +129,13 @@ def read_names(code: types.CodeType) -> set[str] | None:
     if code not in _KNOWN_READS:
         if len(_KNOWN_READS) > 4096:
             _KNOWN_READS.clear()
-        reads = _Reads()
-        try:
-            reads.visit(ast.parse(textwrap.dedent(inspect.getsource(code))))
-            _KNOWN_READS[code] = reads.found
-        except (OSError, SyntaxError, TypeError, tokenize.TokenError):  # other text than the code
+        tree = _parsed(code)
+        if tree is None:
             _KNOWN_READS[code] = _reads_of_lambda(code)
+        else:
+            reads = _Reads()
+            reads.visit(tree)
+            _KNOWN_READS[code] = reads.found
     return _KNOWN_READS[code]
 
 
@@ -110,4 +144,4 @@ def _reads_of_lambda(code: types.CodeType) -> set[str] | None:
     return {*code.co_names, *code.co_freevars, *code.co_varnames}
 
 
-__all__ = ["names_of", "names_of_getters", "read_names"]
+__all__ = ["ASKED", "names_of", "names_of_getters", "read_names"]

@@ -49,9 +49,9 @@ _NOTHING: Any = object()
 def contents(value: Any) -> Guard | None:
     """Return the guard on all items of a container; None for other objects."""
     if isinstance(value, list):
-        return (SEQUENCE, value, None, tuple(value))
+        return (SEQUENCE, value, None, tuple(list.__iter__(value)))  # the class may have another
     if isinstance(value, dict) and not isinstance(value, OrderedDict):
-        return (MAPPING, value, None, dict(value))
+        return (MAPPING, value, None, dict(dict.items(value)))
     if isinstance(value, (tuple, frozenset, *_HOLDERS)):
         return (CHECK, _always, f"a {type(value).__name__}", None)
     if isinstance(value, weakref.WeakSet):
@@ -80,8 +80,11 @@ def is_frozen(guard: Guard) -> bool:
 def items(value: Any) -> list[Any]:
     """Return the items of a container, into which guards descend."""
     if isinstance(value, dict):
-        return [*value.values(), *[key for key in value if type(key) is not str]]
-    if isinstance(value, list | tuple | set | frozenset | deque | weakref.WeakSet):
+        keys = [key for key in dict.keys(value) if type(key) is not str]
+        return [*dict.values(value), *keys]
+    if isinstance(value, list):
+        return [*list.__iter__(value)]
+    if isinstance(value, tuple | set | frozenset | deque | weakref.WeakSet):
         return [*value]
     if isinstance(value, _HOLDERS):
         return _held(value)

@@ -175,7 +175,7 @@ def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> "ndarra
     return take(a, onp.repeat(onp.arange(counts.size), counts), axis)
 
 
-@operator("_npi_tile", pattern="injective")
+@operator("_npi_tile", pattern="injective", order="K")
 def _tile(xp: Any, A: Any, *, reps: Any) -> Any:
     """Tile an array along axes.
 

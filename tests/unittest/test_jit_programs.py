@@ -280,3 +280,12 @@ def test_an_argument_of_which_there_was_a_view_is_no_other_one():
     with npx.compile_log() as log:
         double(a)
     assert not log
+
+
+def test_logs_within_logs_have_the_same_entries():
+    f = npx.jit(lambda x: x + 1)
+    with npx.compile_log() as outer:
+        with npx.compile_log() as inner:
+            pass
+        f(np.ones(2))
+    assert len(outer) == 1 and inner == []

@@ -169,6 +169,7 @@ LYING = {
     "unpackbits": lambda m, a: m.unpackbits(a.astype("uint8"), axis=1),
     "packbits": lambda m, a: m.packbits(a.astype("uint8"), axis=1),
     "outer": lambda m, a: m.add.outer(a, a),
+    "tile once": lambda m, a: m.tile(a, (1, 1, 1)),
 }
 """Functions whose results lie otherwise than in C order, for some operands or for all."""
 VIEWS = (

@@ -158,6 +158,7 @@ def by_catching_name_errors():
 
 def by_importing(tmp_path):
     (tmp_path / "imported_late.py").write_text("k = 1.0")
+    importlib.import_module("imported_late")  # pytest looks at imports, and guards would look at it
 
     def f(x):
         import imported_late  # type: ignore[import-not-found]
@@ -169,6 +170,7 @@ def by_importing(tmp_path):
 
 def by_importing_a_name(tmp_path):
     (tmp_path / "imported_name.py").write_text("k = 1.0")
+    importlib.import_module("imported_name")  # pytest looks at imports, and guards would look at it
 
     def f(x):
         from imported_name import k  # type: ignore[import-not-found]
@@ -180,6 +182,9 @@ def by_importing_a_name(tmp_path):
 
 def by_importlib(tmp_path):
     (tmp_path / "imported_by_text.py").write_text("k = 1.0")
+    importlib.import_module(
+        "imported_by_text"
+    )  # pytest looks at imports, and guards would look at it
 
     def f(x):
         return x * importlib.import_module("imported_by_text").k

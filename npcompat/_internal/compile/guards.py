@@ -221,8 +221,11 @@ class Watch:
         caller = frame.f_back
         while caller is not None and is_library(caller.f_code.co_filename):
             caller = caller.f_back
-        if caller is not None:
-            self._note(result, names_of(original(caller.f_code) or caller.f_code), 0)
+        if caller is None:
+            return
+        names = names_of(original(caller.f_code) or caller.f_code)
+        for part in _without_arrays(result):
+            self._note(part, names, 0)
 
     def _note_missing(self, frame: types.FrameType, names: set[str]) -> None:
         """Note global variables that are not there, for a function that may catch NameError."""
@@ -552,6 +555,19 @@ class Watch:
                 always[id(cell), None] = (ATTRIBUTE, cell, "cell_contents", before)
                 self._cell_names.setdefault(id(cell), set()).add(name)
         return found
+
+
+def _without_arrays(result: Any) -> list[Any]:
+    """Return a result, or what a tuple or list of it holds beside arrays.
+
+    Guards hold what they look into, and an array in a container has a name more.
+    """
+    if type(result) is tuple:
+        return [part for item in result for part in _without_arrays(item)]
+    if type(result) in (list, dict):
+        items = result if type(result) is list else result.values()
+        return [] if any([isinstance(item, Handle) for item in items]) else [result]
+    return [result]
 
 
 def _size(value: Any) -> int:

@@ -37,11 +37,11 @@ def folder_of_cases(given: str | None) -> Path | None:
     return None
 
 
-def template(folder: Path) -> Any:
-    """Import the functions by which npcompat's own tests run the cases."""
+def template(folder: Path, name: str) -> Any:
+    """Import a module of functions by which npcompat's own tests run the cases."""
     sys.path.insert(0, str(folder))
     try:
-        return importlib.import_module("test_registry")
+        return importlib.import_module(name)
     finally:
         sys.path.remove(str(folder))
 

@@ -71,9 +71,10 @@ def report(
         folder = None if quick else _operators.folder_of_cases(cases)
         if folder is not None:
             os.environ["NPCOMPAT_TEST_BACKENDS"] = name  # which the template reads
-            tests = _operators.template(folder)
+            tests = _operators.template(folder, "test_registry")
+            of_gradients = _operators.template(folder, "test_registry_gradients")
             levels["operators"] = _operators.operators(tests)
-            levels["gradients"] = _operators.gradients(tests)
+            levels["gradients"] = _operators.gradients(of_gradients)
         for level, findings in levels.items():
             found[level] = dict(findings)
     return found

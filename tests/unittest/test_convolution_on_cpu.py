@@ -256,21 +256,22 @@ def test_programs_have_products_eager_recorded_and_compiled(monkeypatch):
         return found
 
     monkeypatch.setattr(cpu_rewrites, "rewritten", noted)
-    # Sizes that no other test has, so that nothing is compiled yet.
+    # Attributes that no other test has, so that no program of them has been made yet.
+    convolved = partial(npx.convolution, pad=(9, 3), dilate=(3, 1))
     x, weight = (
         np.array(onp.ones((2, 3, 11, 13), "float32")),
         np.array(onp.ones((7, 3, 2, 4), "float32")),
     )
     weight.attach_grad()
-    npx.convolution(x, weight)
+    convolved(x, weight)
     assert made == [{"dot_general"}]
     made.clear()
     with autograd.record():
-        y = npx.convolution(x, weight)
+        y = convolved(x, weight)
     y.backward()
     assert made[0] == {"dot_general"} and len(made) == 2
     made.clear()
-    npx.jit(lambda x: npx.convolution(x, weight) + 1)(x)
+    npx.jit(lambda x: convolved(x, weight) + 1)(x)
     assert made == [{"dot_general"}]
 
 

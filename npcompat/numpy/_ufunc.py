@@ -9,7 +9,7 @@ from numpy._core._exceptions import _UFuncInputCastingError, _UFuncOutputCasting
 
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle, Value, check_writeable
-from npcompat._internal.core.op import Op, operator
+from npcompat._internal.core.op import Attrs, Op, operator
 from npcompat._internal.dispatch import (
     array_like,
     execution,
@@ -243,19 +243,22 @@ def _general(
     inputs = [array_like.as_value(a) for a in operands]
     if where is not True:
         inputs = _computed_where(op, inputs, array_like.as_value(where))
-    values = execution.run(op, inputs, () if loop is None else (loop,))
+    attrs: Attrs = () if loop is None else (loop,)
+    values = execution.run(op, inputs, attrs)
     given_arrays = args if all([o is None for o in outs]) else (*args, *outs)
+    made = [
+        _finish(op, value, target, where, casting)
+        for value, target in zip(values if op.outputs > 1 else (values,), outs, strict=True)
+    ]
+    if order == "K":
+        fresh = [r if o is None else None for r, o in zip(made, outs, strict=True)]
+        lay_out_as_on_host(op, operands, inputs, attrs, fresh)
     finished = []
-    for i, (value, target) in enumerate(
-        zip(values if op.outputs > 1 else (values,), outs, strict=True)
-    ):
-        result = _finish(op, value, target, where, casting)
+    for i, (result, target) in enumerate(zip(made, outs, strict=True)):
         if target is None and op.outputs > 1:
             result = _in_shape_of(outs, result)
         if target is None and order != "K":
             result = in_order(result, common_order(operands) if order == "A" else order)
-        elif target is None and op.outputs == 1:
-            lay_out_as_on_host(op, operands, inputs, (), [result])
         wrapping = class_source
         if target is not None:
             wrapping = target if subclasses.is_subclass(type(target)) else None

@@ -1,13 +1,28 @@
 """What distinguishes the calls of a compiled function: the order of dicts, and static values."""
 
 from collections import OrderedDict, defaultdict, namedtuple
+from dataclasses import dataclass
 
+import jax
 import pytest
 
 from npcompat import autograd, gluon, np, npx
 
 A, B = np.array([1.0]), np.array([2.0])
 Pair = namedtuple("Pair", "first second")
+
+
+@jax.tree_util.register_dataclass
+@dataclass
+class Record:
+    """A container that JAX was told of."""
+
+    within: dict
+
+    def __getitem__(self, place):
+        return self.within
+
+
 MAKERS = {
     "dict": lambda *pairs: dict(pairs),
     "OrderedDict": lambda *pairs: OrderedDict(pairs),
@@ -16,6 +31,7 @@ MAKERS = {
     "in a dict": lambda *pairs: {"within": dict(pairs)},
     "in an OrderedDict": lambda *pairs: OrderedDict(within=dict(pairs)),
     "in a named tuple": lambda *pairs: Pair(1, dict(pairs)),
+    "in a registered class": lambda *pairs: Record(dict(pairs)),
 }
 
 

@@ -197,3 +197,28 @@ def test_writes_through_flattened_results_go_where_numpys_go(name, order, backen
                 after.append(found.tolist())
             after.append(flags)
     assert after[:4] == after[4:]
+
+
+OF_UFUNCS = {
+    "a dtype": lambda m, a: m.add(a, 1, dtype="float64"),
+    "a signature": lambda m, a: m.add(a, 1, signature="dd->d"),
+    "a condition": lambda m, a: m.add(a, 1, where=True, casting="unsafe"),
+    "two outputs": lambda m, a: m.divmod(a, 5)[1],
+    "one of two outputs given": lambda m, a: m.divmod(a, 5, out=(m.empty_like(a), None))[1],
+}
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("options", OF_UFUNCS)
+def test_results_of_ufuncs_with_options(options, compiled):
+    def program(m, a):
+        t = OF_UFUNCS[options](m, a.T)
+        t.reshape(-1)[1:4] = 99
+        t.T.reshape(-1)[5] = -1
+        return t
+
+    source = onp.arange(24.0, dtype="float32").reshape(2, 4, 3)
+    run = npx.jit(lambda a: program(np, a)) if compiled else lambda a: program(np, a)
+    with npx.backend("numpy"):
+        found = run(np.array(source))
+    assert found.tolist() == program(onp, source.copy()).tolist()

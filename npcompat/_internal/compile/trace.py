@@ -17,14 +17,12 @@ from npcompat._internal.autograd.tape import attach
 from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jaxpr import tracing
-from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.compile import outer_selections
 from npcompat._internal.core import compile_log, dtypes, fusion_groups, modes
 from npcompat._internal.core.engine_array import EngineArray
 from npcompat._internal.core.graph_node import Leaf
 from npcompat._internal.core.handle import Handle, Value, bump_version, extra
 from npcompat._internal.core.op import REGISTRY, Attrs, Op
-from npcompat._internal.core.program_cache import FORWARD
 from npcompat._internal.core.protocols import TraceLike
 from npcompat._internal.core.retained_outputs import version_of
 from npcompat._internal.core.trace_notes import CAPTURED
@@ -34,6 +32,7 @@ from npcompat._internal.dispatch import (
     masked_operators,
     memory_layout,
 )
+from npcompat._internal.dispatch.calls import on_host_outside_trace
 from npcompat._internal.dispatch.meshes import Sharding
 from npcompat._internal.dispatch.numpy_errors import explained
 from npcompat._internal.dispatch.placement import (
@@ -251,7 +250,7 @@ class Trace:
         if any([isinstance(a, Sharding) for a in attrs]):
             return traced  # a constant has no layout
         outs = (traced,) if op.outputs == 1 else traced
-        compute = partial(_on_host, op, payloads, attrs, mode.numpy_dtypes)
+        compute = partial(on_host_outside_trace, op, payloads, attrs, mode.numpy_dtypes)
         if any([math.prod(o.shape) > MOST_KNOWN for o in outs]):
             if op.outputs == 1 and SCALARS.issuperset(map(type, payloads)):
                 self.makers[id(traced)] = compute
@@ -406,17 +405,6 @@ class Trace:
             steps, [made[id(v.payload)] for v in results if id(v.payload) in made]
         )
         return tuple([tuple([calls[i][0].name.split("_", 2)[2] for i in group]) for group in found])
-
-
-def _on_host(op: Op, payloads: Sequence[Any], attrs: Attrs, numpy_dtypes: int) -> Any:
-    """Compute an operator on the host, outside the running trace."""
-    programs = op.programs.table(FORWARD, host.name, numpy_dtypes)
-    arrays = [p if type(p) in SCALARS else onp.asarray(p) for p in payloads]
-    executing = modes.changed(trace=None, backend="numpy", numpy_dtypes=numpy_dtypes)
-    with executing, onp.errstate(all="ignore"), tracing.eagerly():  # some kernels run on XLA
-        if attrs not in programs:
-            programs[attrs] = host.forward(op, attrs)
-        return programs[attrs](*arrays)
 
 
 def _type(payload: Any) -> tuple[Any, Any]:

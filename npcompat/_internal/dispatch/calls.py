@@ -8,6 +8,7 @@ import numpy as onp
 from npcompat._internal.backend.jax import language, sharding
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jax.forks import check_threads
+from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.op import Attrs, Op
@@ -16,7 +17,7 @@ from npcompat._internal.core.tensor_type import symbols_in
 from npcompat._internal.dispatch import backends, late_bound
 from npcompat._internal.dispatch.late_bound import symbols_exist
 from npcompat._internal.dispatch.numpy_errors import CALL_ERRORS, explained
-from npcompat._internal.dispatch.placement import x64_scopes
+from npcompat._internal.dispatch.placement import SCALARS, x64_scopes
 
 
 def programs_on_xla(
@@ -68,6 +69,17 @@ def call(
     finally:
         if x64_scopes:
             language.exit_x64_scope()
+
+
+def on_host_outside_trace(op: Op, payloads: Sequence[Any], attrs: Attrs, numpy_dtypes: int) -> Any:
+    """Compute an operator on the host, outside the running trace."""
+    programs = op.programs.table(FORWARD, host.name, numpy_dtypes)
+    arrays = [p if type(p) in SCALARS else onp.asarray(p) for p in payloads]
+    executing = modes.changed(trace=None, backend="numpy", numpy_dtypes=numpy_dtypes)
+    with executing, onp.errstate(all="ignore"), tracing.eagerly():  # some kernels run on XLA
+        if attrs not in programs:
+            programs[attrs] = host.forward(op, attrs)
+        return programs[attrs](*arrays)
 
 
 def _called_together(op: Op, program: Any, payloads: Sequence[Any], attrs: Attrs) -> Any:

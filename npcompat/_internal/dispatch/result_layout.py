@@ -13,11 +13,11 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend.jax import language
-from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import Attrs, Op
 from npcompat._internal.dispatch import handles
+from npcompat._internal.dispatch.calls import on_host_outside_trace
 from npcompat._internal.dispatch.memory_layout import in_c_order, lay_out
 from npcompat._internal.dispatch.placement import SCALARS
 from npcompat._internal.dispatch.traced_number import TracedNumber
@@ -29,19 +29,26 @@ _LONGEST = 6
 def lay_out_as_on_host(
     op: Op, args: Sequence[Any], values: Sequence[Value], attrs: Attrs, results: Sequence[Any]
 ) -> None:
-    """Lay out the results of an operator as they lie on the host, within a trace."""
+    """Lay out the results of an operator as they lie on the host, within a trace.
+
+    None stands for a result that was written into an array of the caller's.
+    """
     if modes.current().trace is None or op.in_c_order or op.only_on_xla:
         return
     if any([isinstance(v.payload, language.Unknown) for v in values]):
         return  # selected by a mask: there is no memory yet
     if op.order is None and all([not isinstance(a, Handle) or in_c_order(a) for a in args]):
         return
-    if not all([isinstance(r, Handle) and all([type(n) is int for n in r.shape]) for r in results]):
+    if not all([r is None or _has_known_shape(r) for r in results]):
         return
     kinds = tuple([_kind(a, v.payload) for a, v in zip(args, values, strict=True)])
     for result, axes in zip(results, _orders_on_host(op, attrs, kinds), strict=False):
-        if len(axes) == result.ndim and list(axes) != sorted(axes):
+        if result is not None and len(axes) == result.ndim and list(axes) != sorted(axes):
             lay_out(result, empty_in(axes, result.shape, result.dtype))
+
+
+def _has_known_shape(result: Any) -> bool:
+    return isinstance(result, Handle) and all([type(n) is int for n in result.shape])
 
 
 _Kind = tuple[tuple[int, ...], Any, tuple[int, ...], tuple[int, ...]]
@@ -76,9 +83,10 @@ def _orders_on_host(
 ) -> tuple[tuple[int, ...], ...]:
     """Return the orders of the axes of an operator's results; empty if stand-ins don't fit it."""
     try:
-        with onp.errstate(all="ignore"):
-            made = host.forward(op, attrs)(*map(_stand_in, kinds))
-    except Exception:  # the attributes are for the lengths of the operands
+        made = on_host_outside_trace(
+            op, [*map(_stand_in, kinds)], attrs, modes.current().numpy_dtypes
+        )
+    except (ValueError, IndexError):  # the attributes are for the lengths of the operands
         return ()
     return tuple(
         [tuple(axes_as_in_memory(m)) for m in (made if type(made) in (tuple, list) else (made,))]

@@ -1,6 +1,6 @@
 """Arrays of other libraries on XLA, copies, and nested containers of arrays."""
 
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -100,21 +100,20 @@ jax.tree_util.register_pytree_with_keys(_InOrder, _named_parts, _dict_of, _parts
 
 def _in_order(tree: Any) -> Any:
     """Return nested containers with the order of dicts as a part of their structure."""
-    kind = type(tree)
-    if kind is tuple:
-        return tuple([_in_order(part) for part in tree])
-    if kind is list:
-        return [_in_order(part) for part in tree]
-    if kind is dict and _is_sorted([*tree]):
+    return jax.tree.map(_ordered, tree, is_leaf=_is_dict)
+
+
+def _is_dict(tree: Any) -> bool:
+    return type(tree) in (dict, defaultdict)
+
+
+def _ordered(tree: Any) -> Any:
+    if not _is_dict(tree):
+        return tree
+    if type(tree) is dict and _is_sorted([*tree]):
         return {key: _in_order(part) for key, part in tree.items()}
-    if kind is dict or kind is defaultdict:
-        keys = _Keys((*tree,), dict if kind is dict else tree.default_factory)
-        return _InOrder([_in_order(part) for part in tree.values()], keys)
-    if kind is OrderedDict:
-        return OrderedDict([(key, _in_order(part)) for key, part in tree.items()])
-    if isinstance(tree, tuple) and hasattr(kind, "_fields"):
-        return kind(*map(_in_order, tree))
-    return tree
+    keys = _Keys((*tree,), dict if type(tree) is dict else tree.default_factory)
+    return _InOrder([_in_order(part) for part in tree.values()], keys)
 
 
 def _is_sorted(keys: list[Any]) -> bool:

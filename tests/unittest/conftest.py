@@ -3,6 +3,7 @@ JAX's settings as they were, and loops.
 """
 
 import os
+import subprocess
 from contextlib import nullcontext
 
 import jax
@@ -79,3 +80,16 @@ def on_the_host():
     """
     with npx.backend("numpy"):
         yield
+
+
+@pytest.fixture
+def no_code(monkeypatch):
+    """Loading a library, and starting a program, fail the test."""
+
+    def loads(*args, **options):
+        raise AssertionError(f"code is loaded: {args}")
+
+    monkeypatch.setattr("ctypes.CDLL", loads)
+    monkeypatch.setattr("ctypes.PyDLL", loads)
+    monkeypatch.setattr(os, "system", loads)
+    monkeypatch.setattr(subprocess, "Popen", loads)

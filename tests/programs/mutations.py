@@ -11,14 +11,14 @@ import numpy as onp
 from npcompat._internal.backend.jax import differentiation, interop
 from npcompat._internal.backend.jax.kernels import kinks
 from npcompat._internal.backend.jaxpr import overlapping_writes
-from npcompat._internal.compile import control_flow, guards
+from npcompat._internal.compile import control_flow, guards, noted_state, watch
 from npcompat._internal.core.op import REGISTRY, Op
 from npcompat._internal.dispatch import apply, array_like, writes
 from npcompat.numpy import _manipulation, _ufunc
 
 _joined = array_like.joined_value
 _replace = writes._replace
-_note_owned = guards.Watch._note_owned
+_note_owned = noted_state.NotedState.note_owned
 
 
 def _not_recorded(x, dtype=None):
@@ -55,9 +55,9 @@ def _all_carry(self, given, data, states):
 def _note_plain(self, value):
     """Only numbers and texts among the attributes of npcompat's objects are looked at."""
     _note_owned(self, value)
-    held, state = self._owned[id(value)]
+    held, state = self.owned[id(value)]
     plain = {k: v for k, v in state.items() if isinstance(v, bool | int | float | str)}
-    self._owned[id(value)] = held, plain
+    self.owned[id(value)] = held, plain
 
 
 def _moved(handle, value, keeps_place=True):
@@ -102,11 +102,11 @@ MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     ),
     "results of getters": (
         "state",
-        lambda: mock.patch.object(guards.Watch, "_visit_result", return_value=None),
+        lambda: mock.patch.object(watch.Watch, "_visit_result", return_value=None),
     ),
     "objects of npcompat": (
         "state",
-        lambda: mock.patch.object(guards.Watch, "_note_owned", _note_plain),
+        lambda: mock.patch.object(noted_state.NotedState, "note_owned", _note_plain),
     ),
     "order of dicts": (
         "state",

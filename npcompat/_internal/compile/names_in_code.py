@@ -1,12 +1,14 @@
 """Names that a function's code uses, and those that it reads."""
 
 import ast
+import dis
 import inspect
 import operator
 import textwrap
 import tokenize
 import types
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 
@@ -22,6 +24,8 @@ def names_of(code: types.CodeType) -> set[str]:
         asked = _asked_names(code) if found & _ASKING else None
         if asked is not None:
             found = (found - _ASKING) | {ASKED + name for name in asked}
+        if _catches(code):
+            found |= {ASKED + name for name in found if not name.startswith(ASKED)}
         for inner in code.co_consts:
             if isinstance(inner, types.CodeType):
                 found |= names_of(inner)
@@ -32,8 +36,25 @@ def names_of(code: types.CodeType) -> set[str]:
 
 
 ASKED = "?"
-"""Prefix of a name for which code asks by `getattr` or `hasattr`: it may be missing."""
+"""Prefix of a name that may be missing: code asks for it by `getattr` or `hasattr`, or catches the
+error."""
 _ASKING = {"getattr", "hasattr"}
+
+
+def asked_of(names: set[str]) -> set[str]:
+    """Return the names that may be missing, without the prefix."""
+    return {name.removeprefix(ASKED) for name in names if name.startswith(ASKED)}
+
+
+def _catches(code: types.CodeType) -> bool:
+    """Return True if code may catch exceptions: those that only pass a `with` don't count."""
+    if "suppress" in code.co_names:
+        return True
+    if not code.co_exceptiontable:
+        return False
+    names = [i.opname for i in dis.get_instructions(code)]
+    handlers = [after for name, after in pairwise(names) if name == "PUSH_EXC_INFO"]
+    return any([after != "WITH_EXCEPT_START" for after in handlers])
 
 
 def _asked_names(code: types.CodeType) -> set[str] | None:
@@ -144,4 +165,4 @@ def _reads_of_lambda(code: types.CodeType) -> set[str] | None:
     return {*code.co_names, *code.co_freevars, *code.co_varnames}
 
 
-__all__ = ["ASKED", "names_of", "names_of_getters", "read_names"]
+__all__ = ["asked_of", "names_of", "names_of_getters", "read_names"]

@@ -16,9 +16,9 @@ from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.compile.call_arguments import Call, Outputs, Own, Static, describe, path
 from npcompat._internal.compile.capture import capture
-from npcompat._internal.compile.guards import Watch
 from npcompat._internal.compile.snapshots import ATTRIBUTE, Guard
 from npcompat._internal.compile.trace import CapturedTypeError, Trace
+from npcompat._internal.compile.watch import Watch
 from npcompat._internal.core import modes, program_lock
 from npcompat._internal.core.graph_node import Leaf
 from npcompat._internal.core.handle import BorrowedValue, Handle, Value, root_of

@@ -1,0 +1,156 @@
+"""Watch over the trace of a function: each call of a user's function shows what it may read."""
+
+import builtins
+import os
+import types
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from npcompat._internal.compile import snapshots
+from npcompat._internal.compile.guards import Guards, Seen, guards_of
+from npcompat._internal.compile.names_in_code import names_of, names_of_getters
+from npcompat._internal.compile.noted_state import NotedState, holds_no_state
+from npcompat._internal.compile.snapshots import Guard
+from npcompat._internal.compile.staged_runs import check_call
+from npcompat._internal.core import changes
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.native import fast_path
+from npcompat._internal.source.conversion import original
+from npcompat._internal.support.errors import CompileWarning, is_library, user_location
+
+_Result = TypeVar("_Result")
+
+_CALLERS = ("npcompat._internal.staging.calls",)
+"""Modules that call functions for converted code of the user's."""
+_GENERATED = ("namedtuple_", "npcompat.")
+"""Modules of code that the standard library generates, as of npcompat's own dataclasses."""
+_ENVIRONMENT = frozenset(("environ", "getenv"))
+
+
+class Watch:
+    """Watch over the trace of a function, which collects the state that it may read."""
+
+    def __init__(self, function: Callable[..., Any], static: Sequence[Any], name: str) -> None:
+        self._name = name
+        self._state = NotedState(name)
+        self._seen = Seen(self._state, name, (function, *static), changes.count[0])
+        self._asked: set[Any] = set()
+
+    def guards(self, more: Sequence[Guard] = (), noted: Sequence[Guard] = ()) -> Guards:
+        """Return the guards of the program on state reachable from the function and its modules.
+
+        `more` changes only where changes are counted; `noted` are guards that the trace noted.
+        """
+        return guards_of(self._seen, more, noted)
+
+    def run(self, trace: Callable[[], _Result]) -> _Result:
+        """Run a trace, visit each call of a user's function, and warn of foreign random draws."""
+        streams = self._state.streams
+        streams += snapshots.streams()
+        found: _Result = fast_path.profiled(
+            trace, self.classify, self.visit, snapshots.OUTER_WORLD, self.note_outer_world
+        )
+        for _, state, before, what in streams:
+            if not snapshots.same_state(state(), before):
+                warnings.warn(
+                    CompileWarning(
+                        f"{user_location()}: {what} was drawn from while {self._name} was "
+                        "compiled; its compiled calls use the same numbers again. Draw them with "
+                        "np.random, which goes on in compiled functions, or pass them as arguments"
+                    ),
+                    stacklevel=2,
+                )
+        return found
+
+    def classify(self, code: types.CodeType) -> bool:
+        """Return True if calls of a function are visited: a user's, or one of an owned file."""
+        return not is_library(code.co_filename) or changes.is_owned(code.co_filename)
+
+    def note_outer_world(self, frame: types.FrameType, function: Any) -> None:
+        """Warn of a function that asks a clock, a file or the user, called by a user's function."""
+        by_user = frame.f_globals.get("__name__") in _CALLERS or not is_library(
+            frame.f_code.co_filename
+        )
+        if not by_user or function in self._asked:
+            return
+        self._asked.add(function)
+        module = "time." if function.__module__ == "time" else ""
+        warnings.warn(
+            CompileWarning(
+                f"{user_location()}: {module}{function.__qualname__} was called while {self._name} "
+                "was compiled; its compiled calls use the same value again. Pass what it gives as "
+                "an argument"
+            ),
+            stacklevel=2,
+        )
+
+    def visit(self, frame: types.FrameType, *returned: Any) -> None:
+        """Note the state that a user's function can read, at its call, and what it returns."""
+        if returned:
+            self._visit_result(frame, returned[0])
+            return
+        code, names = frame.f_code, names_of(frame.f_code)
+        if changes.is_owned(code.co_filename):
+            mine = frame.f_locals.get("self")
+            if mine is not None and changes.is_tracked(mine):
+                self._state.note_owned(mine)
+            return
+        if str(frame.f_globals.get("__name__", "")).startswith(_GENERATED):
+            return
+        check_call(frame)
+        own = original(code)
+        if own is None:
+            return  # a converted part of a function that was visited itself
+        code, names = own, names_of(own)
+        found = frame.f_locals
+        names = names | names_of_getters([*found.values()])
+        self._seen.names |= names
+        self._seen.codes.setdefault(code, []).append({n: found.get(n) for n in code.co_freevars})
+        _, variables = self._seen.globals.setdefault(id(frame.f_globals), (frame.f_globals, {}))
+        for name in names & frame.f_globals.keys():
+            self._state.note(variables.setdefault(name, frame.f_globals[name]), names)
+        for value in found.values():
+            self._state.note(value, names)
+        if code.co_exceptiontable:
+            self._note_missing(frame, names)
+        if names & _ENVIRONMENT:
+            self._state.note(os.environ, names)
+
+    def _visit_result(self, frame: types.FrameType, result: Any) -> None:
+        """Note what the caller of a user's function can read in its result."""
+        if changes.is_owned(frame.f_code.co_filename) or holds_no_state(result):
+            return
+        if str(frame.f_globals.get("__name__", "")).startswith(_GENERATED):
+            return
+        caller = frame.f_back
+        while caller is not None and is_library(caller.f_code.co_filename):
+            caller = caller.f_back
+        if caller is None:
+            return
+        names = names_of(original(caller.f_code) or caller.f_code)
+        for part in _without_arrays(result):
+            self._state.note(part, names)
+
+    def _note_missing(self, frame: types.FrameType, names: set[str]) -> None:
+        """Note global variables that are not there, for a function that may catch NameError."""
+        known = (frame.f_globals, vars(builtins), frame.f_locals)
+        missing = {n for n in frame.f_code.co_names if not any([n in k for k in known])}
+        if missing & names and {"NameError", "Exception", "BaseException"} & names:
+            self._state.absent(frame.f_globals, frame.f_globals, missing)
+
+
+def _without_arrays(result: Any) -> list[Any]:
+    """Return a result, or what a tuple or list of it holds beside arrays.
+
+    Guards hold what they look into, and an array in a container has a name more.
+    """
+    if type(result) is tuple:
+        return [part for item in result for part in _without_arrays(item)]
+    if type(result) in (list, dict):
+        items = result if type(result) is list else result.values()
+        return [] if any([isinstance(item, Handle) for item in items]) else [result]
+    return [result]
+
+
+__all__ = ["Watch"]

@@ -357,24 +357,50 @@ def test_workers_of_a_loader_do_not_join_the_processes(tmp_path):
     assert "all of 0" in said and "all of 1" in said
 
 
-def test_an_exception_in_one_process_ends_the_job(tmp_path):
+LEFT = {
+    "ValueError('too late')": ("raise ValueError('too late')", 1, "ValueError: too late"),
+    "sys.exit(3)": ("sys.exit(3)", 3, ""),
+    "sys.exit(text)": ("sys.exit('no data')", 1, "no data"),
+    "a parser of arguments": ("argparse.ArgumentParser().error('no such')", 2, "error: no such"),
+}
+
+
+@pytest.mark.parametrize("way", LEFT)
+def test_a_failure_of_one_process_ends_the_job(tmp_path, way):
     path = tmp_path / "raises.py"
+    statement, code, text = LEFT[way]
     path.write_text(
-        FIRST.replace("PATIENCE", "600")
-        + "import atexit\nfrom npcompat import np\natexit.register(lambda: print('at the end', flush=True))\n"
+        FIRST.replace("PATIENCE", "600") + "import argparse, atexit, sys\nfrom npcompat import np\n"
+        "atexit.register(lambda: print('at the end', flush=True))\n"
         "rank, a = npx.distributed.rank(), np.arange(8.0, device=npx.Mesh(data=-1)('data'))\n"
+        "try:\n    sys.exit(5)\nexcept SystemExit as error:\n    assert error.code == 5\n"
         "for i in range(4):\n"
-        "    if rank == 1 and i == 2:\n        raise ValueError('too late')\n"
+        f"    if rank == 1 and i == 2:\n        {statement}\n"
         "    float(a.sum())\n"
     )
     begun = time.monotonic()
     command = [sys.executable, "-m", "npcompat.launch", "-n", "2", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment(1), timeout=120)
     assert time.monotonic() - begun < 60
-    assert done.returncode == 1
-    assert "ValueError: too late" in done.stderr and "at the end" in done.stdout
+    assert text in done.stderr and "at the end" in done.stdout
     # process 0 fails, too, as soon as it waits for one that is gone
-    assert re.search("process [01] of 2 ended with code 1; the others are ended", done.stderr)
+    said = f"process (1 of 2 ended with code {code}|0 of 2 ended with code 1); the others are ended"
+    assert re.search(said, done.stderr) and done.returncode in (code, 1)
+
+
+def test_sys_exit_that_is_caught_or_without_a_code_ends_nothing(tmp_path):
+    body = """
+    import sys
+    try:
+        sys.exit(5)
+    except SystemExit as error:
+        kept = error
+    float(np.arange(8.0, device=npx.Mesh(data=-1)("data")).sum())
+    print(f"all of {npx.distributed.rank()}\\n", end="", flush=True)
+    sys.exit()
+    """
+    said = launched(2, script(body), tmp_path)
+    assert "all of 0" in said and "all of 1" in said
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows keeps the number of a parent that is gone")

@@ -83,11 +83,22 @@ class Watcher(threading.Thread):
 
 
 def end_at_errors() -> None:
-    """Let this process end at once after an exception that nobody has caught.
+    """Let this process end at once after an exception that nobody has caught, or by `sys.exit` with
+    a code that is not zero.
 
     JAX waits at the end of a process for the others, which wait for this one in their next step.
     """
     raised: list[int] = []
+
+    class Exit(SystemExit):
+        """What `sys.exit` raises: the interpreter drops it below all frames if nobody caught it."""
+
+        def __del__(self) -> None:
+            if sys._getframe().f_back is None and self.code not in (None, 0):
+                raised.append(self.code & 0xFF if type(self.code) is int else 1)
+
+    def leave(code: Any = None, /) -> NoReturn:
+        raise Exit(code)
 
     def noting(kind: Any, error: BaseException, traceback: Any) -> None:
         raised.append(128 + signal.SIGINT if issubclass(kind, KeyboardInterrupt) else 1)
@@ -101,6 +112,7 @@ def end_at_errors() -> None:
             os._exit(raised[0])
 
     previous, sys.excepthook = sys.excepthook, noting
+    leave.__doc__, leave.__name__, sys.exit = sys.exit.__doc__, "exit", leave
     atexit.register(end)  # before JAX's own function, which was registered earlier
 
 

@@ -15,6 +15,18 @@ TABLE = {
     "relu": (npx.relu, [0.0, 1.0], [0, 1]),
     "maximum": (lambda x: np.maximum(x, 0), [0.0], [0.5]),
     "max of equals": (np.max, [1.0, 1.0], [0.5, 0.5]),
+    "max with nan": (np.max, [1.0, onp.nan, 3.0, onp.nan], [0, 0.5, 0, 0.5]),
+    "min of rows with nan": (
+        lambda x: x.reshape(2, 2).min(1, keepdims=True),
+        [1.0, onp.nan, 3.0, 2.0],
+        [0, 1, 0, 1],
+    ),
+    "max where": (
+        lambda x: np.max(x, where=np.array([True, True, False]), initial=-9.0),
+        [1.0, 1.0, onp.nan],
+        [0.5, 0.5, 0],
+    ),
+    "ptp with nan": (np.ptp, [1.0, onp.nan, 3.0], [0, 0, 0]),
     "norm": (np.linalg.norm, [0.0, 0.0], [0, 0]),
     "norm of rows": (
         lambda x: np.linalg.norm(x.reshape(2, 2), axis=1),

@@ -13,7 +13,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from npcompat._internal.backend.jax.kernels.kinks import magnitude
+from npcompat._internal.backend.jax.kernels.kinks import extreme, magnitude
 from npcompat._internal.support.kernel_table import register_kernel, register_kernels
 
 Function = Callable[[Any], Any]
@@ -233,8 +233,15 @@ def minimum(x: Any, y: Any) -> Any:
     return _chosen(jnp.minimum, x, y, False, True)
 
 
-def _extreme(plain: Any, a: Any, axis: Any, keepdims: bool, options: dict[str, Any]) -> Any:
-    """Compute `plain` over axes; of complex numbers return the first that is nan, if any."""
+def _extreme(largest: bool, a: Any, axis: Any, keepdims: bool, options: dict[str, Any]) -> Any:
+    """Compute an extreme over axes; of complex numbers return the first that is nan, if any."""
+    if jnp.issubdtype(a.dtype, jnp.floating) and a.size:
+        first: Any = options.get("initial")
+        if "where" in options:
+            a = jnp.where(options["where"], a, first)
+        found = extreme(a, axis, keepdims, largest)
+        return found if first is None else (jnp.maximum if largest else jnp.minimum)(found, first)
+    plain = jnp.max if largest else jnp.min
     found = plain(a, axis=axis, keepdims=keepdims, **options)
     if not jnp.iscomplexobj(a) or not a.size:
         return found
@@ -256,13 +263,13 @@ def _extreme(plain: Any, a: Any, axis: Any, keepdims: bool, options: dict[str, A
 @register_kernel("max", backend="jax")
 def max(a: Any, axis: Any = None, keepdims: bool = False, **options: Any) -> Any:
     """Maximum over axes."""
-    return _extreme(jnp.max, a, axis, keepdims, options)
+    return _extreme(True, a, axis, keepdims, options)
 
 
 @register_kernel("min", backend="jax")
 def min(a: Any, axis: Any = None, keepdims: bool = False, **options: Any) -> Any:
     """Minimum over axes."""
-    return _extreme(jnp.min, a, axis, keepdims, options)
+    return _extreme(False, a, axis, keepdims, options)
 
 
 @register_kernel("fmax", backend="jax")

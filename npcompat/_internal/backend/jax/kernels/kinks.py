@@ -3,6 +3,7 @@
 docs/autograd.md has the table of conventions, with the reason for each and who shares it.
 """
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -76,6 +77,28 @@ def _derivative_of_clipped(operands: Any, tangents: Any) -> tuple[Any, Any]:
     return out, jnp.where(jnp.maximum(a, low) > high, dhigh, inner).astype(out.dtype)
 
 
+@partial(jax.custom_jvp, nondiff_argnums=(1, 2, 3))
+def extreme(a: Any, axis: Any, keepdims: bool, largest: bool) -> Any:
+    """Maximum or minimum over axes; the elements that are it share the derivative, nan included."""
+    return (jnp.max if largest else jnp.min)(a, axis=axis, keepdims=keepdims)
+
+
+@extreme.defjvp
+def _derivative_of_extreme(
+    axis: Any, keepdims: bool, largest: bool, operands: Any, tangents: Any
+) -> tuple[Any, Any]:
+    (a,), (da,) = operands, tangents
+    out = extreme(a, axis, True, largest)
+    chosen = jnp.where(jnp.isnan(out), jnp.isnan(a), a == out).astype(a.dtype)
+    count = jnp.sum(chosen, axis=axis, keepdims=True)
+    slope = jnp.sum(da * chosen, axis=axis, keepdims=keepdims)
+    return (
+        (out, slope / count)
+        if keepdims
+        else (out.reshape(slope.shape), slope / count.reshape(slope.shape))
+    )
+
+
 @register_kernel("root", backend="jax")
 def root(s: Any, power: float = 0.5) -> Any:
     """Root of sums that are not negative; the derivative of a sum of zeros is zero."""
@@ -111,13 +134,12 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         return jnp.sum(_sizes(x), axis, keepdims=keepdims)
     if x.size and ord in (1, -1, float("inf"), float("-inf")):
         axes = axis if isinstance(axis, tuple) else (0, 1) if axis is None else (axis,)
-        extreme = jnp.max if ord > 0 else jnp.min
         sizes = _sizes(x)
         if count == 1 and abs(ord) != 1:
-            return extreme(sizes, axis, keepdims=keepdims)
+            return extreme(sizes, axis, keepdims, ord > 0)
         if count == 2:  # of the sums of columns, or of rows
             summed = axes[0] if abs(ord) == 1 else axes[1]
-            return extreme(jnp.sum(sizes, summed, keepdims=True), axes, keepdims=keepdims)
+            return extreme(jnp.sum(sizes, summed, keepdims=True), axes, keepdims, ord > 0)
     return jnp.linalg.norm(x, ord, axis, keepdims)
 
 
@@ -131,7 +153,7 @@ def vector_norm(x: Any, axis: Any = None, keepdims: bool = False, ord: Any = 2) 
     if ord == 1:
         return jnp.sum(_sizes(x), axis, keepdims=keepdims)
     if x.size and ord in (float("inf"), float("-inf")):
-        return (jnp.max if ord > 0 else jnp.min)(_sizes(x), axis, keepdims=keepdims)
+        return extreme(_sizes(x), axis, keepdims, ord > 0)
     return jnp.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
 
 
@@ -150,4 +172,4 @@ def _p_norm(x: Any, ord: float, axis: Any, keepdims: bool) -> Any:
     return root(jnp.sum(_sizes(x) ** ord, axis, keepdims=keepdims), 1 / ord)
 
 
-__all__ = ["clipped", "fabs", "magnitude", "norm", "real_power", "root", "vector_norm"]
+__all__ = ["clipped", "extreme", "fabs", "magnitude", "norm", "real_power", "root", "vector_norm"]

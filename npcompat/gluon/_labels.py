@@ -32,6 +32,8 @@ def _any_wrong_label(
     ignored : int, optional
         Label that is right besides.
     """
+    if label.dtype.kind in "biu":  # classes and what is ignored may lie beyond a narrow dtype
+        label = xp.astype(label, onp.int64)
     right = (label > -1) & (label < classes)
     if ignored is not None:
         right = right | (label == ignored)

@@ -161,6 +161,15 @@ def test_batchify_functions(backend):
     assert (
         padded.shape == (3, 8) and padded.dtype == "int32" and padded[1].tolist() == [4] + [-1] * 7
     )
+    halves = batchify.Pad(val=0.5, dtype="float32")([[1, 2], [3]])
+    assert halves.tolist() == [[1, 2], [3, 0.5]] and halves.dtype == "float32"
+    assert np.isnan(batchify.Pad(val=onp.nan, dtype="float32")([[1, 2], [3]])[1, 1])
+    narrow = [onp.ones(2, "uint8"), onp.ones(1, "uint8")]
+    assert batchify.Pad(val=-1, dtype="int32")(narrow).tolist() == [[1, 1], [1, -1]]
+    assert batchify.Pad()([1, 2]).tolist() == [1, 2]
+    for val, dtype in ((0.5, None), (300, None), (-1, None), (onp.nan, "int64"), (2, "bool")):
+        with pytest.raises(ValueError, match=f"Pad: val: {val} is not a value of"):
+            batchify.Pad(val=val, dtype=dtype)(narrow)
     first, second = batchify.Group(batchify.Pad(), batchify.AsList())([([1], "a"), ([2, 3], "b")])
     assert first.tolist() == [[1, 0], [2, 3]] and second == ["a", "b"]
     assert [a.shape for a in batchify.Append()([[1], [2, 3]])] == [(1, 1), (1, 2)]

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as onp
 
 import npcompat.numpy as np
+from npcompat._internal.core.dtypes import canonical
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import array_like, handles
 from npcompat.numpy._ndarray import ndarray
@@ -59,9 +60,9 @@ class Pad:
     Parameters
     ----------
     val : float, optional
-        Padding value; 0 if not given.
+        Padding value; 0 if not given. It must be one of the dtype of the batch.
     dtype : dtype, optional
-        Dtype of the batch; that of the samples if not given.
+        Dtype of the batch, also of the padding; that of the samples if not given.
     round_to : int, optional
         Lengths are rounded up to a multiple of it, so that fewer different shapes occur.
     use_shared_mem : bool
@@ -95,10 +96,24 @@ class Pad:
         shape = [max(lengths) for lengths in zip(*[a.shape for a in arrays], strict=True)]
         if self._round_to is not None:
             shape = [-(-n // self._round_to) * self._round_to for n in shape]
-        batch = onp.full((len(arrays), *shape), self._value, onp.result_type(*arrays))
-        for row, sample in zip(batch, arrays, strict=True):
-            row[tuple(slice(n) for n in sample.shape)] = sample
-        return np.array(batch, dtype=self._dtype)
+        dtype = onp.result_type(*arrays) if self._dtype is None else canonical(self._dtype)
+        _check_value(self._value, dtype)
+        batch = onp.full((len(arrays), *shape), self._value, dtype)
+        for i, sample in enumerate(arrays):
+            place: Any = (i, *[slice(n) for n in sample.shape])
+            batch[place] = sample
+        return np.array(batch)
+
+
+def _check_value(value: Any, dtype: onp.dtype[Any]) -> None:
+    """Raise if a padding value is none of a dtype: NumPy would round it, or wrap it."""
+    if dtype.kind in "biu":
+        low, high = (0, 1) if dtype.kind == "b" else (onp.iinfo(dtype).min, onp.iinfo(dtype).max)
+        if not low <= value <= high or value != int(value):
+            raise ValueError(
+                f"Pad: val: {value} is not a value of {dtype}, the dtype of the batch; give another "
+                "dtype="
+            )
 
 
 class Append:

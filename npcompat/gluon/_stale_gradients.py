@@ -29,6 +29,10 @@ class StaleGradients:
         self._stepped = 0  # when the last eager step was
         self._later: set[int] = set()  # what a compiled step's function writes after the step
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state of a copy, whose gradients are blank: no step of its own was made."""
+        return {**self.__dict__, "_stepped": 0, "_later": set()}
+
     def find(self, grads: Mapping[int, Any]) -> list[int]:
         """Return the indices of stale gradients; in a trace, guard what is known from outside."""
         trace = modes.current().trace

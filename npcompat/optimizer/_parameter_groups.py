@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as onp
@@ -32,6 +32,11 @@ class _Group:
     factors: Any  # float64: of the learning rate; empty if all are 1
     decays: Any  # float64: weight decay; empty if all are 0
     unstepped: list[int]  # the version of the counts that no step has written
+
+    def __setstate__(self, state: Sequence[Any]) -> None:
+        for field, value in zip(fields(self), state, strict=True):
+            object.__setattr__(self, field.name, value)
+        self.set_unstepped()  # versions are those of the arrays that were copied
 
     def at(self, array: Any, position: int, neutral: float) -> ndarray:
         """Return one parameter's entry of an array of the group."""

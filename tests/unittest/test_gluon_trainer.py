@@ -1,6 +1,8 @@
 """Trainer: steps eager, hybridized and compiled as a whole; stale gradients; files of states."""
 
 import gc
+import pickle
+from copy import deepcopy
 
 import numpy as onp
 import optax
@@ -136,6 +138,24 @@ def test_a_gradient_is_used_once():
     backward(net)
     trainer.step(1)
     assert (net.weight.data().asnumpy() < before).all()
+
+
+@pytest.mark.parametrize("copy", [deepcopy, lambda pair: pickle.loads(pickle.dumps(pair))])
+@pytest.mark.parametrize("stepped", [False, True])
+def test_a_copied_trainer_takes_the_gradients_of_its_copies(copy, stepped):
+    net, trainer = simple()
+    if stepped:
+        backward(net)
+        trainer.step(1)
+    copied, others = copy((net, trainer))
+    with pytest.raises(UserWarning, match="were not computed by backward"):
+        others.step(1)
+    before = net.weight.data().asnumpy()
+    for _ in range(2):
+        backward(copied)
+        others.step(1)
+    assert (copied.weight.data().asnumpy() < before).all()
+    onp.testing.assert_array_equal(net.weight.data().asnumpy(), before)
 
 
 @pytest.mark.parametrize("compiled", [False, True])

@@ -343,6 +343,7 @@ CALLS = {
         Call(lambda xp, a, v: xp.convolve(a, v), (C[0], ROW)),
         Call(lambda xp, a, v: xp.convolve(a, v), (I[0] > 0, I[1] > 0)),
         Call(lambda xp, a, v: xp.convolve(a, v), (I[0].astype("u1"), I[1].astype("u1"))),
+        Call(lambda xp, a, v: xp.convolve(a, v), (I[0].astype("u8"), I[1].astype("u8"))),
         Call(lambda xp, a, v: xp.convolve(a, v), (ROW, SCALAR)),
         Call(lambda xp, a, v: xp.convolve(a, v), (A, ROW)),
         Call(lambda xp, a, v: xp.convolve(a, v), (ROW, EMPTY[0:0, 0])),

@@ -41,7 +41,7 @@ def _integer_sums(longer: Any, shorter: Any, mode: str) -> Any:
         "same": (span // 2, (span - 1) // 2),
         "full": (span - 1, span - 1),
     }[mode]
-    padded = jnp.pad(longer.astype(jnp.int64), (before, after))
+    padded, shorter = jnp.pad(longer.astype(jnp.int64), (before, after)), shorter.astype(jnp.int64)
     count = len(padded) - span + 1
 
     def shifted(i: Any, total: Any) -> Any:

@@ -168,6 +168,61 @@ def by_suppressing_errors():
     return f, lambda: setattr(model.k, "scale", 5.0)
 
 
+class Hidden:
+    """Its attributes come from its class, and others of an instance would be found first."""
+
+    def k(self):
+        return 1.0
+
+    @staticmethod
+    def of_class():
+        return 1.0
+
+    def __getattr__(self, name):
+        if name == "given":
+            return 1.0
+        raise AttributeError(name)
+
+    def through(self):
+        return self.k()
+
+
+def by_hiding_a_method():
+    held = Hidden()
+    return lambda x: x * held.through(), lambda: setattr(held, "k", lambda: 5.0)
+
+
+def by_hiding_a_static_method():
+    held = Hidden()
+    return lambda x: x * held.of_class(), lambda: setattr(held, "of_class", lambda: 5.0)
+
+
+def by_hiding_what_getattr_gives():
+    held = Hidden()
+    return lambda x: x * held.given, lambda: setattr(held, "given", 5.0)
+
+
+def by_hiding_a_method_of_a_block():
+    class Scaled(nn.Block):
+        def scale(self):
+            return 1.0
+
+        def forward(self, x):
+            return x * self.scale()
+
+    block = Scaled()
+    return lambda x: block(x), lambda: setattr(block, "scale", lambda: 5.0)
+
+
+def by_replacing_an_operator():
+    class Adding:
+        def __add__(self, x):
+            return x
+
+    held = Adding()
+    return lambda x: held + x, lambda: setattr(Adding, "__add__", lambda self, x: 5 * x)
+
+
 def by_catching_name_errors():
     globals().pop("LATER", None)
 

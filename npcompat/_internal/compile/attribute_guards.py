@@ -101,6 +101,16 @@ def found_in_class(kind: type, name: str) -> tuple[Any, Any]:
     return None, MISSING
 
 
+def may_be_hidden(value: Any, name: str) -> bool:
+    """Return True if an attribute comes from an object's class, and one of the object's own would
+    be found before it: a method, another descriptor that can't be set, what `__getattr__` gives.
+    """
+    _, found = found_in_class(type(value), name)
+    if found is MISSING:
+        return hasattr(type(value), "__getattr__")
+    return hasattr(type(found), "__get__") and not hasattr(type(found), "__set__")
+
+
 _SAME_FROM_CLASS = (types.FunctionType, staticmethod, property)
 """Descriptors that give the same object whenever a class is asked for them."""
 
@@ -133,5 +143,6 @@ __all__ = [
     "is_library_class",
     "is_library_module",
     "is_of_library",
+    "may_be_hidden",
     "state_of",
 ]

@@ -21,7 +21,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from npcompat._internal.compile import snapshots
-from npcompat._internal.compile.attribute_guards import is_library_module, state_of
+from npcompat._internal.compile.attribute_guards import class_guard, is_library_module, state_of
 from npcompat._internal.compile.names_in_code import names_of, read_names
 from npcompat._internal.compile.noted_state import ALL, NotedState, holds_no_state
 from npcompat._internal.compile.snapshots import ATTRIBUTE, CHECK, ITEM, MAPPING, Guard
@@ -190,7 +190,8 @@ class _Reach:
         missing = {n for n in found.names if n not in found.state} if found is not None else ()
         if found is not None and missing:
             check = partial(found.state.keys().isdisjoint, missing)
-            self._always[id(value), _LACKED] = (CHECK, check, _LACKED, None)
+            target = self._owned if changes.is_tracked(value) else self._always
+            target[id(value), _LACKED] = (CHECK, check, _LACKED, None)
 
     def _cached_in(self, value: Any) -> list[Any]:
         """Return the noted objects that an object holds, as it does the results of cached
@@ -267,15 +268,17 @@ class _Reach:
         for value, absent in self._state.owned_without.values():
             check = partial(vars(value).keys().isdisjoint, absent)
             text = f"a method of a {type(value).__name__} was replaced"
-            owned[id(value), _LACKED] = (CHECK, check, text, None)
+            owned[id(value), text] = (CHECK, check, text, None)
 
     def _methods_of(self, value: Any) -> list[types.FunctionType]:
-        """Return the visited methods of a class, or of an object's, which syntax may have called."""
+        """Return the visited methods of a class, or of an object's, which syntax may have called,
+        and guard that they stand there.
+        """
         found = []
         for kind in (value if isinstance(value, type) else type(value)).__mro__:
             if str(kind.__module__).partition(".")[0] in ("builtins", "npcompat", "numpy"):
                 continue
-            for member in vars(kind).values():
+            for name, member in vars(kind).items():
                 function: Any = member
                 if isinstance(member, property):
                     function = member.fget
@@ -286,6 +289,8 @@ class _Reach:
                     and function.__code__ in self._seen.codes
                 ):
                     found.append(function)
+                    if (guard := class_guard(kind, name)) is not None:
+                        self._always.setdefault((id(kind), name), guard)
         return found
 
     def _of_function(self, value: Any) -> list[Any]:

@@ -19,6 +19,7 @@ from npcompat._internal.compile.attribute_guards import (
     found_in_class,
     is_library_class,
     is_of_library,
+    may_be_hidden,
     state_of,
 )
 from npcompat._internal.compile.names_in_code import asked_of
@@ -160,7 +161,10 @@ class NotedState:
         if asked:
             self._note_without(value, asked)
         held = []
-        for name in attributes(value, new):
+        read = [*attributes(value, new)]
+        if state is not None and not isinstance(value, types.ModuleType | type):
+            self.absent(value, state, {n for n in read if may_be_hidden(value, n)} - state.keys())
+        for name in read:
             for key, guard in (
                 (name, attribute_guard(value, name)),
                 (f"{name} of the class", class_guard(value, name)),

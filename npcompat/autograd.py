@@ -18,7 +18,8 @@ from npcompat._internal.autograd import tape
 from npcompat._internal.compile import custom_gradient
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
-from npcompat._internal.dispatch import handles
+from npcompat._internal.dispatch import handles, late_bound
+from npcompat._internal.indexing import lens
 from npcompat._internal.support.errors import AutogradError
 from npcompat._internal.support.lazy_import import LazyModule
 
@@ -352,8 +353,10 @@ class Function:
         self._saved: tuple[Any, ...] = ()
 
     def save_for_backward(self, *args: Any) -> None:
-        """Store arrays for `backward`."""
-        self._saved = args
+        """Store arrays for `backward`, as they are now: later writes don't change them."""
+        mode = modes.current()
+        with modes.changed(recording=mode.recording or mode.paused):  # a view has its history, too
+            self._saved = tuple([_as_now(a) for a in args])
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
@@ -378,6 +381,13 @@ class Function:
         return custom_gradient.call(
             type(self).__name__, self.forward, lambda xs, outs, grads: self.backward(*grads), inputs
         )
+
+
+def _as_now(x: Any) -> Any:
+    """Return an array with the value and the history that another has now."""
+    if not isinstance(x, Handle) or type(x) in late_bound.scalars:
+        return x
+    return lens.inheriting(handles.wrap(handles.read(x)), x)
 
 
 def _listed(arrays: Any) -> list[Any]:

@@ -9,7 +9,7 @@ from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle, check_writeable
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import array_like, execution, handles, writes
+from npcompat._internal.dispatch import array_like, handles, writes
 from npcompat._internal.indexing.checks import check_bounds
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._host_arrays import into_numpys
@@ -99,9 +99,8 @@ def put(a: Any, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
         return
     if mode == "raise":
         check_bounds(positions, a.size, 0)
-    writes.write(
-        a, execution.run(_put, [array_like.as_value(x) for x in (a, positions, values)], (mode,))
-    )
+    operands = [None, array_like.as_value(positions), array_like.as_value(values)]
+    writes.write_part(a, _put, operands, (mode,))
 
 
 def _masked(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -160,7 +159,8 @@ def place(arr: Any, mask: ArrayLike, vals: ArrayLike) -> None:
         if mask.any():
             raise ValueError("Cannot insert from an empty array!")
         return
-    writes.write(arr, execution.run(_place, [handles.read(x) for x in (arr, mask, written)]))
+    operands = [None, handles.read(mask), handles.read(written)]
+    writes.write_part(arr, _place, operands)
 
 
 @into_numpys
@@ -185,7 +185,8 @@ def putmask(a: Any, /, mask: ArrayLike, values: ArrayLike) -> None:
             f"putmask: mask and data must be the same size, got {mask.size} and {a.size} elements"
         )
     if written.size:
-        writes.write(a, execution.run(_putmask, [handles.read(x) for x in (a, mask, written)]))
+        operands = [None, handles.read(mask), handles.read(written)]
+        writes.write_part(a, _putmask, operands)
 
 
 __all__ = ["place", "put", "put_along_axis", "putmask"]

@@ -12,7 +12,7 @@ from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle, root_of
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import execution, handles, writes
+from npcompat._internal.dispatch import handles, writes
 from npcompat._internal.dispatch.apply import apply_cached
 from npcompat._internal.indexing.assigned_value import fitted
 from npcompat.numpy._checks import check_casting
@@ -398,7 +398,7 @@ def copyto(
         raise ValueError(
             f"could not broadcast where mask from shape {mask.shape} into shape {target.shape}"
         )
-    writes.write(dst, execution.run(_select_where, [handles.read(mask), value, handles.read(dst)]))
+    writes.write_part(dst, _select_where, [handles.read(mask), value, None])
 
 
 def _same_elements(a: Handle, b: Handle) -> bool:

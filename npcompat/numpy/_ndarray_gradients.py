@@ -8,6 +8,7 @@ from npcompat._internal.autograd import backward, tape
 from npcompat._internal.core import modes
 from npcompat._internal.core.retained_outputs import clear
 from npcompat._internal.dispatch import handles
+from npcompat._internal.dispatch.detaching import detached
 from npcompat._internal.dispatch.placement import set_node, value_on_same_device
 
 if TYPE_CHECKING:
@@ -88,5 +89,5 @@ class Gradients:
 
     def detach(self: Any) -> "ndarray":
         """Return an array of the same values that is detached from the autograd graph."""
-        made: ndarray = handles.wrap(tape.detached(handles.read(self)))
+        made: ndarray = handles.wrap(detached(handles.read(self)))
         return made

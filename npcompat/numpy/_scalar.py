@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.autograd import tape
 from npcompat._internal.backend.jax import language
 from npcompat._internal.core.handle import Handle, StoredHandle, Value
 from npcompat._internal.dispatch import array_like, execution, handles
+from npcompat._internal.dispatch.detaching import detached
 from npcompat._internal.dispatch.placement import constant
 from npcompat._internal.indexing import lens
 from npcompat._internal.native import fast_path
@@ -77,7 +77,7 @@ class ScalarMethods(Array):
 
     def detach(self) -> Any:
         """Return the same value, detached from the autograd graph."""
-        return handles.wrap_scalar(tape.detached(handles.read(self)))
+        return handles.wrap_scalar(detached(handles.read(self)))
 
     def __round__(self, ndigits: int | None = None) -> Any:
         return round(handles.to_host(self).item()) if ndigits is None else self.round(ndigits)

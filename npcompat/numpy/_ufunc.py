@@ -504,7 +504,7 @@ def store(
                 f"broadcast shape {shape}".replace(", )", ",)")
             )
     if where is not True:
-        writes.write(out, execution.run(_select_where, [mask, value, handles.read(out)]))
+        writes.write_part(out, _select_where, [mask, value, None])
     elif have != want or shape != out.shape:
         writes.write(out, fitted(handles.wrap(value), out.shape, want))
     else:

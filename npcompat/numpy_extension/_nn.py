@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from npcompat._internal.autograd.tape import detached
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import normalized_axes, operator
@@ -12,6 +11,7 @@ from npcompat._internal.core.op_kinds import unary
 from npcompat._internal.core.tensor_type import TensorType
 from npcompat._internal.dispatch import array_like, handles
 from npcompat._internal.dispatch.apply import apply
+from npcompat._internal.dispatch.detaching import detached
 from npcompat._internal.random import stream
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._ndarray import ndarray

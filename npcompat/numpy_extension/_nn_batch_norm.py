@@ -2,12 +2,12 @@
 
 from typing import Any, Literal, overload
 
-from npcompat._internal.autograd.tape import detached
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch import handles, late_bound, writes
 from npcompat._internal.dispatch.apply import apply
+from npcompat._internal.dispatch.detaching import detached
 from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn_moments import (

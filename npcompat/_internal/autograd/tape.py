@@ -12,12 +12,11 @@ from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import changes, dtypes, modes
 from npcompat._internal.core.graph_node import LATER, Leaf, Node
 from npcompat._internal.core.handle import Handle, Value, bump_version, extra
-from npcompat._internal.core.op import Attrs, Op, operator
+from npcompat._internal.core.op import Attrs, Op
 from npcompat._internal.core.program_cache import RECORDED
 from npcompat._internal.core.retained_outputs import clear
 from npcompat._internal.dispatch import late_bound
 from npcompat._internal.dispatch.calls import call
-from npcompat._internal.dispatch.execution import run
 from npcompat._internal.dispatch.handles import read
 from npcompat._internal.dispatch.numpy_errors import explained
 from npcompat._internal.dispatch.placement import set_node
@@ -80,23 +79,6 @@ def attach(
     return tuple(made)
 
 
-@operator("_npi_stop_gradient", pattern="elementwise", differentiable=False)
-def _stop_gradient(xp: Any, x: Any) -> Any:
-    """Identity without a derivative."""
-    return xp.stop_gradient(x)
-
-
-def detached(value: Value) -> Value:
-    """Return the same payload without its node.
-
-    In a trace it is also a constant in the derivative of the whole program.
-    """
-    if modes.current().trace is None:
-        return Value(value.payload)
-    result: Value = run(_stop_gradient, [value])
-    return result
-
-
 def attach_leaf(handle: Handle, grad: Handle | None, request: str) -> None:
     """Make the handle a variable, whose gradient backward writes into `grad`."""
     if request not in ("write", "add", "null"):
@@ -125,4 +107,4 @@ def attach_leaf(handle: Handle, grad: Handle | None, request: str) -> None:
     bump_version(handle)
 
 
-__all__ = ["attach", "attach_leaf", "detached", "record"]
+__all__ = ["attach", "attach_leaf", "record"]

@@ -20,7 +20,7 @@ from npcompat._internal.core.graph_node import Node, PythonPullback
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import Op
 from npcompat._internal.dispatch import array_like, execution, handles
-from npcompat._internal.support.errors import SymbolError
+from npcompat._internal.support.errors import AutogradError, SymbolError
 
 Python = Callable[..., Any]
 Backward = Callable[[Sequence[Handle], Sequence[Handle], Sequence[Handle]], Any]
@@ -40,8 +40,12 @@ def call(
     """
     mode = modes.current()
     values = [handles.read(x) for x in inputs]
+    roots = [x if x._view is None else x._view.root for x in inputs]
+    before = [root._value for root in roots]
     with modes.changed(recording=False):
         result = forward(*inputs)
+    if mode.recording:
+        _check_unwritten(name, roots, before)
     single = isinstance(result, Handle)
     outs = [handles.read(r) for r in ((result,) if single else result)]
     mask = tuple([v.node is not None for v in values])
@@ -53,6 +57,18 @@ def call(
         outs = _traced(f"{name}.{label}", backward, values, outs)
     made = [handles.wrap(v) for v in outs]
     return made[0] if single else tuple(made)
+
+
+def _check_unwritten(name: str, roots: Sequence[Handle], before: Sequence[Value]) -> None:
+    """Raise if a function has written one of its inputs that was recorded, and restore that."""
+    for i, (root, value) in enumerate(zip(roots, before, strict=True)):
+        leaf = None if root._extra is None else root._extra.leaf
+        if value.node is not None and value.node is not leaf and root._value is not value:
+            root._value = value
+            raise AutogradError(
+                f"{name}: forward writes its input {i}, which was recorded, so that its gradient "
+                "would be lost; write into a copy of it"
+            )
 
 
 def gradients(name: str, returned: Any, inputs: Sequence[Any]) -> list[Value]:

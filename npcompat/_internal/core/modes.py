@@ -27,6 +27,8 @@ class Mode(NamedTuple):
     - `may_touch_host_buffers`: host buffers may be accessed without running an operator. False
       while an observer needs to see every operator (`Observer.needs_every_op`).
     - `fallback`: the backend that computes operators which a plug-in lacks, or `error`.
+    - `paused`: recording was interrupted by a context, within which arrays keep their history but
+      for what is written.
     """
 
     recording: bool = False
@@ -42,6 +44,7 @@ class Mode(NamedTuple):
     audit: "AuditLike | None" = None
     only_recording: bool = False
     fallback: str = "error"
+    paused: bool = False
 
 
 def _from_environment() -> Mode:
@@ -106,6 +109,9 @@ def enter(owner: object, changes: dict[str, Any]) -> None:
     mode = current()
     for name, value in changes.items():
         if getattr(mode, name) is not value:
+            if "recording" in changes:
+                interrupts = not changes["recording"] and (mode.recording or mode.paused)
+                changes = {**changes, "paused": interrupts}
             mode = _replaced(mode, changes)
             break
     _ENTERED.set((owner, _MODE.set(mode), _ENTERED.get()))

@@ -25,6 +25,7 @@ from npcompat._internal.core.op import Attrs, Op
 from npcompat._internal.dispatch import backends, late_bound, memory_layout
 from npcompat._internal.dispatch.apply import _current_mode, _default_mode
 from npcompat._internal.dispatch.backends import ON_DEVICES, XLA_ARRAY
+from npcompat._internal.dispatch.detaching import detached
 from npcompat._internal.dispatch.execution import run
 from npcompat._internal.dispatch.handles import current_array, lens_operand, read
 from npcompat._internal.dispatch.ownership import (
@@ -65,6 +66,8 @@ def _replace(handle: Handle, value: Value, keeps_place: bool = True) -> None:
         mode.trace.writing(handle)
     elif keeps_place and sharding.several[0]:
         value = _kept_where(handle, value)
+    if mode.paused and (value.node is not None or mode.trace is not None):
+        value = detached(value)
     if type(value.payload) is late_bound.symbolic and type(handle) is not late_bound.symbol:
         raise SymbolError(
             "a symbol can't be written into an array, which has values: write it into a symbol"
@@ -151,7 +154,7 @@ def put(parent: Handle, lens: Any, value: Value) -> None:
         if target is not None:
             assign(lens.on_host(target), ..., host_payload(value))
         else:
-            update(
+            update_part(
                 parent,
                 lens.put,
                 [value, *map(lens_operand, lens.operands)],
@@ -238,6 +241,46 @@ def update(handle: Handle, op: Op, operands: Sequence[Value], attrs: Attrs = ())
             )
 
 
+def keeps_history(handle: Handle) -> bool:
+    """Return True for recorded arrays while recording is paused: what is written there is constant,
+    and the rest has the gradients that it had.
+    """
+    if not modes.current().paused:
+        return False
+    root = handle if handle._view is None else handle._view.root
+    node, rare = root._value.node, root._extra
+    return node is not None and (rare is None or node is not rare.leaf)
+
+
+def write_part(handle: Handle, op: Op, operands: Sequence[Value | None], attrs: Attrs = ()) -> None:
+    """Write an array by an operator that leaves parts of it as they are.
+
+    None among the operands stands for the value of the array.
+    """
+    check_writeable(handle)
+    _replace_part(handle, op, operands, attrs)
+
+
+def _replace_part(
+    handle: Handle, op: Op, operands: Sequence[Value | None], attrs: Attrs = ()
+) -> None:
+    if not keeps_history(handle):
+        _replace(handle, run(op, [read(handle) if v is None else v for v in operands], attrs))
+        return
+    constants = [None if v is None else detached(v) for v in operands]
+    with modes.changed(recording=True):
+        _replace(handle, run(op, [read(handle) if v is None else v for v in constants], attrs))
+
+
+def update_part(handle: Handle, op: Op, operands: Sequence[Value], attrs: Attrs = ()) -> None:
+    """Write a part of an array: `update` by an operator that leaves the other parts as they are."""
+    if keeps_history(handle):
+        with updating:
+            _replace_part(handle, op, [None, *operands], attrs)
+    else:
+        update(handle, op, operands, attrs)
+
+
 def buffer(handle: Handle, *operands: Value) -> Any:
     """Return the NumPy array of a host handle, to be written at once and not kept.
 
@@ -262,7 +305,7 @@ def buffer(handle: Handle, *operands: Value) -> Any:
             return None
         if mode.recording and any([v.node is not None for v in operands]):
             return None
-    if mode.recording and root._value.node is not None:
+    if root._value.node is not None and (mode.recording or keeps_history(root)):
         return None
     if borrowed:
         return borrowed_view(handle)

@@ -287,7 +287,7 @@ def _put_by_mask(base: Any, advanced: list[Any], value: Value) -> bool:
             key = (slice(None),) * axis + (host_payload(selected),)
             writes.assign(target, key, host_payload(full))
         else:
-            writes.update(base, _put_mask, [full, selected], (axis,))
+            writes.update_part(base, _put_mask, [full, selected], (axis,))
     return True
 
 
@@ -319,7 +319,8 @@ def _put_at_positions(base: Any, advanced: list[Any], new: Any) -> None:
         remaining = iter(arrays)
         return tuple([next(remaining) if marked else slice(None) for marked in axes])
 
-    if any([a is not None and a.dtype == onp.bool_ for a in advanced]) and _read_on_host(base, fit):
+    masked = any([a is not None and a.dtype == onp.bool_ for a in advanced])
+    if masked and _read_on_host(base, fit) and not writes.keeps_history(base):
         host = onp.array(handles.to_host(base))
         host[index([onp.asarray(p) for p in positions])] = host_payload(fit)
         writes.write(base, constant(host))
@@ -333,7 +334,7 @@ def _put_at_positions(base: Any, advanced: list[Any], new: Any) -> None:
         if target is not None:
             writes.assign(target, index([host_payload(p) for p in places]), host_payload(fit))
         else:
-            writes.update(base, _put_at, [fit, *places], (axes,))
+            writes.update_part(base, _put_at, [fit, *places], (axes,))
 
 
 def _put_at_selected(
@@ -344,7 +345,7 @@ def _put_at_selected(
         [new, *places] if type(new.payload) is masked_array.MaskedPayload else places
     )
     value, positions = (new, full) if len(full) == len(places) else (full[0], full[1:])
-    writes.update(base, _put_selected, [value, mask, *positions], (axes,))
+    writes.update_part(base, _put_selected, [value, mask, *positions], (axes,))
 
 
 def _advanced_shape(

@@ -294,7 +294,7 @@ def get_small(handle: Any, key: Any, raveled: bool = False) -> Any:
 
 def put_small(handle: Any, key: Any, new: Any) -> bool:
     """Write `handle[key] = new` into a small array on XLA that is no view; False for others."""
-    if handle._view is not None:
+    if handle._view is not None or writes.keeps_history(handle):
         return False
     with writes.updating:
         if (small := _small(handle)) is None or (small_key := _small_key(key)) is None:

@@ -52,6 +52,14 @@ written_elsewhere(PyObject *Py_UNUSED(module), PyObject *buffer)
     Py_RETURN_FALSE;
 }
 
+/* True if a value was recorded, and is no variable: Python decides what a write leaves of that. */
+static int
+has_history(PyObject *value, PyObject *rare)
+{
+    PyObject *node = SLOT(value, value_node);
+    return node != Py_None && (rare == Py_None || node != SLOT(rare, extra_leaf));
+}
+
 /* The buffer of a handle on the host, to be written; FALL_BACK if it is shared.  If NumPy may write
    more than `WITH_GIL` elements, as positions may be many in a small array, too, it is stored in
    `large`, else NULL.  After the write call `end_write` for it, and `is_written`. */
@@ -64,10 +72,10 @@ own_buffer(PyObject *handle, int by_positions, PyObject **large)
     }
     value = SLOT(root, array__value);
     payload = SLOT(value, value_payload);
-    if (!IS_NDARRAY(payload) || PyArray_BASE((PyArrayObject *)payload) != NULL || Py_REFCNT(value) != 1 || Py_REFCNT(payload) != 1) {
+    rare = SLOT(root, array__extra);
+    if (has_history(value, rare) || !IS_NDARRAY(payload) || PyArray_BASE((PyArrayObject *)payload) != NULL || Py_REFCNT(value) != 1 || Py_REFCNT(payload) != 1) {
         return FALL_BACK;
     }
-    rare = SLOT(root, array__extra);
     if (rare != Py_None) {
         if ((version = PyIter_Next(clock_)) == NULL) {
             return NULL;

@@ -273,7 +273,7 @@ static int
 is_own(PyObject *handle)
 {
     PyObject *payload = owned_on_xla(handle);
-    return payload != NULL && Py_REFCNT(SLOT(handle, array__value)) == 1 && Py_REFCNT(payload) == 1;
+    return payload != NULL && !has_history(SLOT(handle, array__value), SLOT(handle, array__extra)) && Py_REFCNT(SLOT(handle, array__value)) == 1 && Py_REFCNT(payload) == 1;
 }
 
 /* Replace the value of a handle that is no view; steals the value; 0 for an error. */

@@ -8,6 +8,7 @@ import copy
 import random
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import numpy as onp
 
@@ -54,7 +55,7 @@ class Draft:
         try:
             with warnings.catch_warnings(), onp.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
-                exec(line, {"m": onp}, self.values)
+                exec(line, {"m": onp, "pause": nullcontext}, self.values)
         except Exception:
             self.values = before
             return False
@@ -203,6 +204,16 @@ def write(d: Draft) -> str:
     return f"{target}[{key}] {operator} {new}"
 
 
+def paused(d: Draft) -> str:
+    """A write of a number while recording is paused: a constant, as it is to differences."""
+    a = d.name(lambda v: isinstance(v, onp.ndarray) and v.ndim > 0)
+    if d.rng.random() < 0.3:
+        return f"with pause(): {a}[{a} > {number(d)}] = {number(d)}"
+    target = a if d.rng.random() < 0.7 else reshaped(d, a)
+    key = index(d, d.values[a].shape) if target == a else d.rng.choice(("0", "1:", ":-1", "::2"))
+    return f"with pause(): {target}[{key}] = {number(d)}"
+
+
 def shifted(d: Draft) -> str:
     """A copy of an array in another shape, and a write of a part of it elsewhere in it."""
     a = d.name(lambda v: isinstance(v, onp.ndarray) and v.ndim == 1 and v.size > 3)
@@ -344,7 +355,7 @@ def kink(d: Draft) -> str:
 
 
 LINES = [unary, binary, binary, out, view, view, write, write, write, shifted, method, method]
-LINES += [method, reduction, then_write, linear, masked]
+LINES += [method, reduction, then_write, linear, masked, paused]
 
 
 def draft(

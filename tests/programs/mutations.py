@@ -108,6 +108,10 @@ MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
         "state",
         lambda: mock.patch.object(noted_state.NotedState, "note_owned", _note_plain),
     ),
+    "hidden attributes": (
+        "state",
+        lambda: mock.patch.object(noted_state, "may_be_hidden", return_value=False),
+    ),
     "order of dicts": (
         "state",
         lambda: mock.patch.object(interop, "_has_dicts", return_value=False),
@@ -123,6 +127,10 @@ MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     "places of written arrays": (
         "sharded",
         lambda: mock.patch.object(writes, "_replace", _moved),
+    ),
+    "writes while recording is paused": (
+        "gradients",
+        lambda: mock.patch.object(writes, "keeps_history", return_value=False),
     ),
     "unused outputs": (
         "gradients",

@@ -14,6 +14,13 @@ from npcompat import autograd, gluon, init, lr_scheduler, np, npx
 from tests.programs.modes import DisagreementError
 
 
+class Settings(SimpleNamespace):
+    """Settings with a method, which an instance may hide."""
+
+    def scale(self) -> float:
+        return 1.0
+
+
 class Held(gluon.HybridBlock):
     """A block that reads its state in all the ways that Python has."""
 
@@ -22,14 +29,15 @@ class Held(gluon.HybridBlock):
         self.k, self.items, self.table = 2.0, [1.0, 0.5], {"a": 1.0, "b": {"c": 2.0}}
         self.array, self.arrays = np.array([1.0, 2.0]), [np.array(1.0), np.array(3.0)]
         self.numpys, self.chosen = onp.array([1.0, -1.0]), {1, 2}
-        self._settings = SimpleNamespace(k=1.5)
+        self._settings = Settings(k=1.5)
 
     @property
     def settings(self):
         return self._settings
 
     def forward(self, x):
-        y = x * self.k * self.settings.k + self.items[0] * x[::-1] + sum(self.items[1:])
+        k = self.k * self.settings.k * self.settings.scale()
+        y = x * k + self.items[0] * x[::-1] + sum(self.items[1:])
         y = y + self.table["a"] + self.table["b"]["c"] * x
         y = y + self.array * self.arrays[0] + self.arrays[1] + np.array(self.numpys)
         return y * len(self.chosen) if 1 in self.chosen else -y
@@ -67,6 +75,7 @@ CHANGES = [
     "held.chosen.add({i})",
     "held.chosen.discard(1)",
     "held._settings.k = {n}",
+    "held._settings.scale = lambda: {n}",
     "settings.k = {n}",
     "trainer.optimizer.lr_scheduler = lr_scheduler.FactorScheduler(9, 0.5, base_lr={f})",
     "trainer.optimizer.lr_scheduler.base_lr = {f}",

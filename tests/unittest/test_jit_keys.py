@@ -35,6 +35,26 @@ MAKERS = {
 }
 
 
+@jax.tree_util.register_pytree_node_class
+class Sized:
+    """A container that looks at its parts when it is made again."""
+
+    def __init__(self, *rows):
+        self.rows, self.size = rows, sum([len(row) for row in rows])
+
+    def tree_flatten(self):
+        return self.rows, None
+
+    @classmethod
+    def tree_unflatten(cls, _, rows):
+        return cls(*rows)
+
+
+def test_containers_get_dicts_when_they_are_made_again():
+    f = npx.jit(lambda s: s.rows[0]["b"] * s.size)
+    assert f(Sized({"b": np.ones(1), "a": np.ones(1)})).tolist() == [2]
+
+
 def leaf(given):
     while not hasattr(given, "values"):
         given = given[-1]

@@ -26,6 +26,12 @@ TABLE = {
         [1.0, 1.0, onp.nan],
         [0.5, 0.5, 0],
     ),
+    "max where, with the initial": (
+        lambda x: np.max(x, where=np.array([True, False, True]), initial=5.0),
+        [5.0, 7.0, 1.0],
+        [0.5, 0, 0],
+    ),
+    "max with nan and an initial": (lambda x: np.max(x, initial=0.0), [onp.nan, 1.0], [1, 0]),
     "ptp with nan": (np.ptp, [1.0, onp.nan, 3.0], [0, 0, 0]),
     "norm": (np.linalg.norm, [0.0, 0.0], [0, 0]),
     "norm of rows": (

@@ -4,7 +4,7 @@ keeps its history. The same writes by functions of `autograd.Function`.
 
 import pytest
 
-from npcompat import autograd, errors, np, npx
+from npcompat import autograd, errors, gluon, init, np, npx
 
 
 def view_of_a_view(y, x):
@@ -203,3 +203,108 @@ def test_a_function_that_writes_its_recorded_input_is_refused(placed):
     loss.backward()
     assert y.tolist() == [1, 2] and x.grad.tolist() == [10, 10]
     assert Moved()(np.array([1.0])).tolist() == [4]
+
+
+class Clipped(gluon.HybridBlock):
+    """A block that writes its parameter while recording is paused."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = gluon.Parameter("weight", shape=(2,), init=init.Constant(4.0))
+
+    def forward(self, x):
+        with autograd.pause():
+            weight = self.weight.data()
+            np.clip(weight, -1, 1, out=weight)
+        return (self.weight.data() ** 2 * x).sum()
+
+
+def test_a_variable_stays_one_or_is_refused_where_a_trace_is_recorded(placed):
+    net, x = Clipped(), np.array([1.0, 10.0])
+    net.initialize()
+    with autograd.record():
+        loss = net(x)
+    loss.backward()
+    assert net.weight.grad().tolist() == [2, 20]
+
+    def step(x):
+        with autograd.record():
+            loss = net(x)
+        loss.backward()
+
+    npx.jit(step)(x)  # recorded within: the variable is known there
+    assert net.weight.grad().tolist() == [2, 20]
+    net.hybridize()
+    assert float(net(x)) == 11
+    with autograd.record(), pytest.raises(errors.RefusedError, match="a variable is written"):
+        net(x)
+
+
+def branch(y):
+    if y[1] > 2:
+        y[0] = 5
+
+
+def condition(y):
+    npx.cond(y[1] > 2, lambda: y.__setitem__(0, 5), lambda: None)
+
+
+@pytest.mark.parametrize("write", [branch, condition])
+def test_writes_of_branches_and_programs_are_refused(placed, write):
+    x = np.array([1.0, 2.0, 3.0])
+    x.attach_grad()
+
+    def loss(x):
+        y = x * x
+        with autograd.pause():
+            write(y)
+        return (y * y).sum()
+
+    with autograd.record(), pytest.raises(errors.RefusedError, match="a loop, a branch or a comp"):
+        npx.jit(loss)(x)
+    compiled = npx.jit(branch)
+    with autograd.record():
+        y = x * x
+        for program in (compiled, npx.jit(lambda y: y.__setitem__(0, 5))):
+            kinds = errors.AutogradError, errors.RefusedError
+            with autograd.pause(), pytest.raises(kinds, match="a loop, a branch or a compiled"):
+                program(y)
+        total = y.sum()
+    total.backward()
+    assert y.tolist() == [1, 4, 9] and x.grad.tolist() == [2, 4, 6]
+    compiled(y)
+    assert y.tolist() == [5, 4, 9]
+
+
+def test_recording_that_is_set_within_pause_records(placed):
+    x = np.array([1.0, 2.0, 3.0])
+    x.attach_grad()
+    with autograd.record():
+        y = x * 1
+        with autograd.pause():
+            autograd.set_recording(True)
+            y[0] = x[1] * 5
+            y[1:] = x[1:] * 7
+        total = y.sum()
+    total.backward()
+    assert x.grad.tolist() == [0, 12, 7]
+
+
+def test_a_function_may_make_a_variable_of_its_input(placed):
+    class Inner(autograd.Function):
+        def forward(self, x):
+            x.attach_grad()
+            with autograd.record():
+                z = (x * x).sum()
+            z.backward()
+            return x * 2
+
+        def backward(self, given):
+            return 2 * given
+
+    x = np.array([1.0, 2.0])
+    x.attach_grad()
+    with autograd.record():
+        loss = Inner()(x * 1).sum()
+    loss.backward()
+    assert x.grad.tolist() == [2, 2]

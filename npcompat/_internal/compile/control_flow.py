@@ -62,7 +62,7 @@ def _finish(
     """Write the outside arrays that bodies wrote, keep their error flags, and wrap the outputs."""
     outputs = len(scalars)
     for handle, value in zip(written, results[outputs : outputs + len(written)], strict=True):
-        writes.write(handle, value)
+        writes.write_back(handle, value)
     trace = modes.current().trace
     if errors and trace is not None:
         flags = results[outputs + len(written)].payload

@@ -63,7 +63,8 @@ def _check_unwritten(name: str, roots: Sequence[Handle], before: Sequence[Value]
     """Raise if a function has written one of its inputs that was recorded, and restore that."""
     for i, (root, value) in enumerate(zip(roots, before, strict=True)):
         leaf = None if root._extra is None else root._extra.leaf
-        if value.node is not None and value.node is not leaf and root._value is not value:
+        written = root._value.payload is not value.payload
+        if value.node is not None and value.node is not leaf and written:
             root._value = value
             raise AutogradError(
                 f"{name}: forward writes its input {i}, which was recorded, so that its gradient "

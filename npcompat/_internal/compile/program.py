@@ -319,7 +319,7 @@ class Program:
 
     def _on_handles(self, call: Call, mode: modes.Mode) -> Any:
         """Run the program on the values of the handles."""
-        self._check_writeable()
+        self._check_writes(call)
         found = self.captured
         if self.state is not None:
             self.state.materialize()
@@ -375,7 +375,7 @@ class Program:
 
     def _recorded(self, call: Call) -> Any:
         """Run the program as one recorded operation, so that the tape gets one node."""
-        self._check_writeable()
+        self._check_writes(call)
         found = self.captured
         arguments = [*map(_argument, call.inputs)]
         if sharding.several[0] and modes.current().trace is None:
@@ -399,7 +399,11 @@ class Program:
         if self.only_checks and modes.current().trace is None:
             raise_pending()
 
-    def _check_writeable(self) -> None:
+    def _check_writes(self, call: Call) -> None:
+        """Raise if an array that the program writes is read-only, or has a history to keep."""
+        if modes.current().paused:
+            for handle in (*self.writes, *[call.inputs[i] for i in self.captured.changed]):
+                writes.refuse_history(handle)
         for handle in self.writes:
             if handle._extra is not None and handle._extra.readonly:
                 raise ValueError("assignment destination is read-only")

@@ -27,8 +27,7 @@ class Mode(NamedTuple):
     - `may_touch_host_buffers`: host buffers may be accessed without running an operator. False
       while an observer needs to see every operator (`Observer.needs_every_op`).
     - `fallback`: the backend that computes operators which a plug-in lacks, or `error`.
-    - `paused`: recording was interrupted by a context, within which arrays keep their history but
-      for what is written.
+    - `paused`: recording is on around a context that has turned it off.
     """
 
     recording: bool = False
@@ -152,6 +151,8 @@ class changed(ContextDecorator):
 
 def set_here(**changes: Any) -> None:
     """Change modes of the running context without restoring them."""
+    if "recording" in changes:
+        changes["paused"] = False
     _MODE.set(_replaced(current(), changes))
 
 

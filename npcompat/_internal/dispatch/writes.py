@@ -36,7 +36,12 @@ from npcompat._internal.dispatch.ownership import (
 )
 from npcompat._internal.dispatch.placement import host_payload, new_value
 from npcompat._internal.native import fast_path
-from npcompat._internal.support.errors import SymbolError
+from npcompat._internal.support.errors import (
+    AutogradError,
+    RefusedError,
+    SymbolError,
+    user_location,
+)
 from npcompat._internal.support.interrupts import uninterrupted
 
 
@@ -53,6 +58,7 @@ def write_back(handle: Handle, value: Value) -> None:
     """Replace the value of a handle by the result of a loop or branch that has written it; it may
     be read-only since.
     """
+    refuse_history(handle, RefusedError)
     _replace(handle, value)
 
 
@@ -67,6 +73,8 @@ def _replace(handle: Handle, value: Value, keeps_place: bool = True) -> None:
     elif keeps_place and sharding.several[0]:
         value = _kept_where(handle, value)
     if mode.paused and (value.node is not None or mode.trace is not None):
+        if mode.trace is not None and rare is not None and rare.leaf is not None:
+            _refuse_variable(mode.trace)
         value = detached(value)
     if type(value.payload) is late_bound.symbolic and type(handle) is not late_bound.symbol:
         raise SymbolError(
@@ -250,6 +258,28 @@ def keeps_history(handle: Handle) -> bool:
     root = handle if handle._view is None else handle._view.root
     node, rare = root._value.node, root._extra
     return node is not None and (rare is None or node is not rare.leaf)
+
+
+def refuse_history(handle: Handle, kind: type[Exception] = AutogradError) -> None:
+    """Raise if a program has written an array of which a part should keep its history."""
+    if keeps_history(handle):
+        raise kind(
+            f"{user_location()}: an array that was recorded is written by a loop, a branch or a "
+            "compiled function while recording is paused, so that what it leaves alone would lose "
+            "its gradient; pause within it, or write a copy of the array"
+        )
+
+
+def _refuse_variable(trace: Any) -> None:
+    """Raise if the gradient of a variable would be lost: a trace that is differentiated as a whole
+    knows only the value that it began with.
+    """
+    if trace.recorded_outside:
+        raise RefusedError(
+            f"{user_location()}: a variable is written while recording is paused in a compiled "
+            "function that is recorded, so that its gradient would be lost; write it outside of "
+            "the function, or compute with a new array in its place"
+        )
 
 
 def write_part(handle: Handle, op: Op, operands: Sequence[Value | None], attrs: Attrs = ()) -> None:

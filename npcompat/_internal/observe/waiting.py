@@ -82,23 +82,35 @@ class Watcher(threading.Thread):
         )
 
 
+_exit_codes: list[int] = []
+"""Codes with which this process ends."""
+
+
+class _Exit(SystemExit):
+    """What `sys.exit` raises: the interpreter drops it below all frames if nobody caught it."""
+
+    def __del__(self) -> None:
+        in_main = threading.get_ident() == threading.main_thread().ident
+        if in_main and sys._getframe().f_back is None and self.code not in (None, 0):
+            _exit_codes.append(self.code & 0xFF if type(self.code) is int else 1)
+
+    def __reduce__(self) -> Any:
+        return SystemExit, self.args
+
+
+_Exit.__name__ = _Exit.__qualname__ = "SystemExit"
+
+
 def end_at_errors() -> None:
     """Let this process end at once after an exception that nobody has caught, or by `sys.exit` with
     a code that is not zero.
 
     JAX waits at the end of a process for the others, which wait for this one in their next step.
     """
-    raised: list[int] = []
+    raised = _exit_codes
 
-    class Exit(SystemExit):
-        """What `sys.exit` raises: the interpreter drops it below all frames if nobody caught it."""
-
-        def __del__(self) -> None:
-            if sys._getframe().f_back is None and self.code not in (None, 0):
-                raised.append(self.code & 0xFF if type(self.code) is int else 1)
-
-    def leave(code: Any = None, /) -> NoReturn:
-        raise Exit(code)
+    def leave(status: Any = None, /) -> NoReturn:
+        raise _Exit(status)
 
     def noting(kind: Any, error: BaseException, traceback: Any) -> None:
         raised.append(128 + signal.SIGINT if issubclass(kind, KeyboardInterrupt) else 1)

@@ -434,7 +434,7 @@ class StagedLoop:
             if i in self.returning:
                 # write the array's last value into its original handle
                 target = self.init[self.returning[i]]
-                writes.write(target, next(results))
+                writes.write_back(target, next(results))
                 state[i] = target
                 continue
             state[i] = masks.together(i, forms[i], results, self.names[i])

@@ -72,22 +72,19 @@ class _Keys:
         return hash(self.keys)
 
 
-class _InOrder:
+class _InOrder(dict[Any, Any]):
     """Dict whose order is part of its structure: JAX sorts the keys of dicts."""
 
-    __slots__ = ("items", "keys")
-
-    def __init__(self, items: list[Any], keys: _Keys) -> None:
-        self.items, self.keys = items, keys
+    __slots__ = ("factory",)
+    factory: Any
 
 
 def _parts(a: _InOrder) -> tuple[list[Any], _Keys]:
-    return a.items, a.keys
+    return [*a.values()], _Keys((*a,), a.factory)
 
 
 def _named_parts(a: _InOrder) -> tuple[list[tuple[Any, Any]], _Keys]:
-    names = map(jax.tree_util.DictKey, a.keys.keys)
-    return [*zip(names, a.items, strict=True)], a.keys
+    return [(jax.tree_util.DictKey(key), a[key]) for key in a], _Keys((*a,), a.factory)
 
 
 def _dict_of(keys: _Keys, items: Iterable[Any]) -> Any:
@@ -112,8 +109,9 @@ def _ordered(tree: Any) -> Any:
         return tree
     if type(tree) is dict and _is_sorted([*tree]):
         return {key: _in_order(part) for key, part in tree.items()}
-    keys = _Keys((*tree,), dict if type(tree) is dict else tree.default_factory)
-    return _InOrder([_in_order(part) for part in tree.values()], keys)
+    made = _InOrder({key: _in_order(part) for key, part in tree.items()})
+    made.factory = dict if type(tree) is dict else tree.default_factory
+    return made
 
 
 def _is_sorted(keys: list[Any]) -> bool:

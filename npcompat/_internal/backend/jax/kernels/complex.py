@@ -236,11 +236,14 @@ def minimum(x: Any, y: Any) -> Any:
 def _extreme(largest: bool, a: Any, axis: Any, keepdims: bool, options: dict[str, Any]) -> Any:
     """Compute an extreme over axes; of complex numbers return the first that is nan, if any."""
     if jnp.issubdtype(a.dtype, jnp.floating) and a.size:
-        first: Any = options.get("initial")
+        initial: Any = options.get("initial")
         if "where" in options:
-            a = jnp.where(options["where"], a, first)
+            a = jnp.where(options["where"], a, -jnp.inf if largest else jnp.inf)
         found = extreme(a, axis, keepdims, largest)
-        return found if first is None else (jnp.maximum if largest else jnp.minimum)(found, first)
+        if initial is None:
+            return found
+        chosen = (jnp.maximum if largest else jnp.minimum)(found, initial)
+        return jnp.where(jnp.isnan(found), found, chosen)
     plain = jnp.max if largest else jnp.min
     found = plain(a, axis=axis, keepdims=keepdims, **options)
     if not jnp.iscomplexobj(a) or not a.size:

@@ -60,7 +60,7 @@ def call(
 
 
 def _check_unwritten(name: str, roots: Sequence[Handle], before: Sequence[Value]) -> None:
-    """Raise if a function has written one of its inputs that was recorded, and restore that."""
+    """Raise if a function has written one of its inputs that was recorded; the input is restored."""
     for i, (root, value) in enumerate(zip(roots, before, strict=True)):
         leaf = None if root._extra is None else root._extra.leaf
         written = root._value.payload is not value.payload

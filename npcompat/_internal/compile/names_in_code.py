@@ -94,7 +94,6 @@ def names_of_getters(values: Sequence[Any]) -> set[str]:
 _MUTATORS: frozenset[str] = frozenset(
     ("append", "extend", "add", "update", "insert", "appendleft", "clear")
 )
-
 """Methods of containers that only write: a call does not count as a read."""
 
 

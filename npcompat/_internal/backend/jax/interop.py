@@ -97,6 +97,8 @@ jax.tree_util.register_pytree_with_keys(_InOrder, _named_parts, _dict_of, _parts
 
 def _in_order(tree: Any) -> Any:
     """Return nested containers with the order of dicts as a part of their structure."""
+    if _is_dict(tree) or jax.tree_util.all_leaves((tree,)):
+        return _ordered(tree)
     return jax.tree.map(_ordered, tree, is_leaf=_is_dict)
 
 

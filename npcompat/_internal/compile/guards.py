@@ -24,7 +24,7 @@ from npcompat._internal.compile import snapshots
 from npcompat._internal.compile.attribute_guards import class_guard, is_library_module, state_of
 from npcompat._internal.compile.names_in_code import names_of, read_names
 from npcompat._internal.compile.noted_state import ALL, NotedState, holds_no_state
-from npcompat._internal.compile.snapshots import ATTRIBUTE, CHECK, ITEM, MAPPING, Guard
+from npcompat._internal.compile.snapshots import ATTRIBUTE, CHECK, ITEM, LACKS, MAPPING, Guard
 from npcompat._internal.core import changes
 from npcompat._internal.native import fast_path
 from npcompat._internal.support.errors import CompileWarning, user_location
@@ -62,9 +62,6 @@ class Guards:
         return "something that the function reads has changed"
 
 
-_LACKED = "a variable or attribute was not there when the function was compiled"
-
-
 def _described(guard: Guard) -> str:
     kind, container, key, before = guard
     if kind == CHECK:
@@ -75,6 +72,9 @@ def _described(guard: Guard) -> str:
         )
         where = f"variable or attribute {key!r}" if kind == ITEM else f"attribute {key!r}"
         return f"{where}: {_short(before)} became {_short(found)}"
+    if kind == LACKS:
+        name = next(n for n in before if n in container)
+        return f"variable or attribute {name!r} was not there before"
     return f"a {type(container).__name__} that the function reads has other items"
 
 
@@ -85,7 +85,7 @@ def _short(value: Any) -> str:
 
 @dataclass(slots=True)
 class Seen:
-    """What a watch has seen of a trace.
+    """Functions and state that a watch has seen during a trace.
 
     `names` are those that the code of visited functions uses. `codes` are these functions, with the
     enclosed variables at each call; `globals` the variables of their modules, with the first values
@@ -187,11 +187,10 @@ class _Reach:
 
     def _add_lacking(self, value: Any) -> None:
         found = self._state.lacking.get(id(value))
-        missing = {n for n in found.names if n not in found.state} if found is not None else ()
+        missing = {} if found is None else dict.fromkeys(found.names - found.state.keys())
         if found is not None and missing:
-            check = partial(found.state.keys().isdisjoint, missing)
             target = self._owned if changes.is_tracked(value) else self._always
-            target[id(value), _LACKED] = (CHECK, check, _LACKED, None)
+            target[id(value), LACKS] = (LACKS, found.state, None, missing)
 
     def _cached_in(self, value: Any) -> list[Any]:
         """Return the noted objects that an object holds, as it does the results of cached
@@ -265,10 +264,6 @@ class _Reach:
                     owned.setdefault((id(value), name), (ITEM, now, name, before))
             if type(value) is dict:
                 owned[id(value), None] = (MAPPING, value, None, dict(state))
-        for value, absent in self._state.owned_without.values():
-            check = partial(vars(value).keys().isdisjoint, absent)
-            text = f"a method of a {type(value).__name__} was replaced"
-            owned[id(value), text] = (CHECK, check, text, None)
 
     def _methods_of(self, value: Any) -> list[types.FunctionType]:
         """Return the visited methods of a class, or of an object's, which syntax may have called,

@@ -71,8 +71,8 @@ class NotedState:
     """State that a traced function may read, noted when a function was called that names it.
 
     Objects are known by id, and held, so that no other takes their place in memory. `owned` are
-    objects of npcompat's own classes with their attributes, `owned_without` those that an instance
-    may replace later. `streams` and `iterators` are positions that a trace should leave alone.
+    objects of npcompat's own classes with their attributes. `streams` and `iterators` are positions
+    that a trace should leave alone.
     """
 
     def __init__(self, name: str) -> None:
@@ -80,7 +80,6 @@ class NotedState:
         self.objects: dict[int, Noted] = {}
         self.lacking: dict[int, Lacking] = {}
         self.owned: dict[int, tuple[Any, dict[str, Any]]] = {}
-        self.owned_without: dict[int, tuple[Any, set[str]]] = {}
         self.streams: list[tuple[Any, Callable[[], Any], Any, str]] = []
         self.iterators: dict[int, Any] = {}
         self._warned: set[str] = set()
@@ -194,8 +193,7 @@ class NotedState:
             state = {k: v for k, v in vars(value).items() if k not in value._untracked}
             self.owned[id(value)] = value, state
             absent = [n for n in _OVERRIDDEN if n not in state and hasattr(value, n)]
-            if absent:
-                self.owned_without[id(value)] = value, {*absent}
+            self.absent(value, vars(value), {*absent})
             for registry in value._registries:
                 held = state.get(registry)
                 if held is not None:

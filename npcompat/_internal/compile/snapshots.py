@@ -23,8 +23,9 @@ import numpy as onp
 
 from npcompat._internal.native import fast_path
 
-ITEM, SEQUENCE, MAPPING, ATTRIBUTE, CHECK = range(5)
-"""Kinds of guards: an item of a dict, all items of a list or a dict, an attribute, a predicate."""
+ITEM, SEQUENCE, MAPPING, ATTRIBUTE, CHECK, LACKS = range(6)
+"""Kinds of guards: an item of a dict, all items of a list or a dict, an attribute, a predicate, keys
+that a dict lacks."""
 
 Guard = tuple[int, Any, Any, Any]
 """Kind, object, key, and the value that was found there."""
@@ -270,6 +271,7 @@ __all__ = [
     "ATTRIBUTE",
     "CHECK",
     "ITEM",
+    "LACKS",
     "MAPPING",
     "OUTER_WORLD",
     "SEQUENCE",

@@ -81,7 +81,8 @@ def differentiated() -> bool:
     return mode.recording
 
 
-def _replaced(mode: Mode, changes: dict[str, Any]) -> Mode:
+def _replaced(mode: Mode, changes: dict[str, Any], is_left: bool = False) -> Mode:
+    """Return a mode with changes; those of a context that is left again may interrupt recording."""
     of = changes.get
     recording, alone = of("recording", mode.recording), of("trace", mode.trace) is None
     executed = alone and not recording
@@ -91,10 +92,14 @@ def _replaced(mode: Mode, changes: dict[str, Any]) -> Mode:
     observer = of("observer", mode.observer)
     may_touch_host_buffers = executed and (observer is None or not observer.needs_every_op)
     unseen = observer is None and not checks_fp_errors
+    paused = mode.paused
+    if "recording" in changes:
+        paused = is_left and not recording and (mode.recording or paused)
     return mode._replace(
         is_default=executed and unseen,
         only_recording=recording and alone and unseen,
         may_touch_host_buffers=may_touch_host_buffers,
+        paused=paused,
         **changes,
     )
 
@@ -108,10 +113,7 @@ def enter(owner: object, changes: dict[str, Any]) -> None:
     mode = current()
     for name, value in changes.items():
         if getattr(mode, name) is not value:
-            if "recording" in changes:
-                interrupts = not changes["recording"] and (mode.recording or mode.paused)
-                changes = {**changes, "paused": interrupts}
-            mode = _replaced(mode, changes)
+            mode = _replaced(mode, changes, is_left=True)
             break
     _ENTERED.set((owner, _MODE.set(mode), _ENTERED.get()))
 
@@ -151,8 +153,6 @@ class changed(ContextDecorator):
 
 def set_here(**changes: Any) -> None:
     """Change modes of the running context without restoring them."""
-    if "recording" in changes:
-        changes["paused"] = False
     _MODE.set(_replaced(current(), changes))
 
 

@@ -196,6 +196,8 @@ def _holds(guard: tuple[int, Any, Any, Any]) -> bool:
         )
     if kind == 3:
         return _is_as_before(getattr(container, key, _NOTHING), before)
+    if kind == 5:
+        return bool(container.keys().isdisjoint(before))
     return bool(container())
 
 

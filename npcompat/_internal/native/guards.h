@@ -3,7 +3,7 @@
    Guards are tuples that Python made (compile/guards.py); they and their items are borrowed.  The
    Python of the same meaning is `_guards_hold` and `_profiled` of native/fast_path.py. */
 
-enum guard_kind { GUARD_ITEM, GUARD_SEQUENCE, GUARD_MAPPING, GUARD_ATTRIBUTE, GUARD_CHECK };
+enum guard_kind { GUARD_ITEM, GUARD_SEQUENCE, GUARD_MAPPING, GUARD_ATTRIBUTE, GUARD_CHECK, GUARD_LACKS };
 
 /* True for the same object, and for an equal plain value of the same class; -1 for errors. */
 static int
@@ -36,6 +36,24 @@ is_as_before(PyObject *now, PyObject *before)
         return PyMethod_GET_FUNCTION(now) == PyMethod_GET_FUNCTION(before) && PyMethod_GET_SELF(now) == PyMethod_GET_SELF(before);
     }
     return 0;
+}
+
+/* True if two dicts have no key in common; -1 for errors. */
+static int
+are_disjoint(PyObject *one, PyObject *other)
+{
+    PyObject *key;
+    Py_ssize_t at = 0;
+    int found = 0;
+    if (PyDict_GET_SIZE(one) > PyDict_GET_SIZE(other)) {
+        return are_disjoint(other, one);
+    }
+    while (found == 0 && PyDict_Next(one, &at, &key, NULL)) {
+        Py_INCREF(key); /* a comparison of keys may run code that removes it */
+        found = PyDict_Contains(other, key);
+        Py_DECREF(key);
+    }
+    return found < 0 ? -1 : !found;
 }
 
 static int
@@ -93,6 +111,8 @@ guard_holds(PyObject *guard)
         holds = PyObject_IsTrue(now);
         Py_DECREF(now);
         return holds;
+    case GUARD_LACKS:
+        return are_disjoint(object, before);
     }
     return 0;
 }

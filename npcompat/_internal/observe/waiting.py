@@ -87,7 +87,7 @@ _exit_codes: list[int] = []
 
 
 class _Exit(SystemExit):
-    """What `sys.exit` raises: the interpreter drops it below all frames if nobody caught it."""
+    """Exception of `sys.exit`: the interpreter drops it below all frames if nobody caught it."""
 
     def __del__(self) -> None:
         in_main = threading.get_ident() == threading.main_thread().ident
@@ -107,21 +107,20 @@ def end_at_errors() -> None:
 
     JAX waits at the end of a process for the others, which wait for this one in their next step.
     """
-    raised = _exit_codes
 
     def leave(status: Any = None, /) -> NoReturn:
         raise _Exit(status)
 
     def noting(kind: Any, error: BaseException, traceback: Any) -> None:
-        raised.append(128 + signal.SIGINT if issubclass(kind, KeyboardInterrupt) else 1)
+        _exit_codes.append(128 + signal.SIGINT if issubclass(kind, KeyboardInterrupt) else 1)
         previous(kind, error, traceback)
 
     def end() -> None:
-        if raised:
+        if _exit_codes:
             for stream in (sys.stdout, sys.stderr):
                 with suppress(Exception):  # nobody may read it any more
                     stream.flush()
-            os._exit(raised[0])
+            os._exit(_exit_codes[0])
 
     previous, sys.excepthook = sys.excepthook, noting
     leave.__doc__, leave.__name__, sys.exit = sys.exit.__doc__, "exit", leave

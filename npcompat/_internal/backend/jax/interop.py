@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as onp
 
 from npcompat._internal.backend.jax.kernels import array_functions
+from npcompat._internal.core.handle import Handle
 
 
 def from_dlpack(array: Any, copy: bool | None) -> Any:
@@ -97,23 +98,26 @@ jax.tree_util.register_pytree_with_keys(_InOrder, _named_parts, _dict_of, _parts
 
 def _in_order(tree: Any) -> Any:
     """Return nested containers with the order of dicts as a part of their structure."""
-    if _is_dict(tree) or jax.tree_util.all_leaves((tree,)):
-        return _ordered(tree)
-    return jax.tree.map(_ordered, tree, is_leaf=_is_dict)
+    kind = type(tree)
+    if kind is dict and _is_sorted([*tree]):
+        return {key: _in_order(part) for key, part in tree.items()}
+    if kind is dict or kind is defaultdict:
+        made = _InOrder({key: _in_order(part) for key, part in tree.items()})
+        made.factory = dict if kind is dict else tree.default_factory
+        return made
+    if kind is tuple or kind is list:
+        return kind([_in_order(part) for part in tree])
+    if isinstance(tree, Handle):
+        return tree
+    return jax.tree.map(_in_order_if_dict, tree, is_leaf=_is_dict)
+
+
+def _in_order_if_dict(tree: Any) -> Any:
+    return _in_order(tree) if _is_dict(tree) else tree
 
 
 def _is_dict(tree: Any) -> bool:
     return type(tree) in (dict, defaultdict)
-
-
-def _ordered(tree: Any) -> Any:
-    if not _is_dict(tree):
-        return tree
-    if type(tree) is dict and _is_sorted([*tree]):
-        return {key: _in_order(part) for key, part in tree.items()}
-    made = _InOrder({key: _in_order(part) for key, part in tree.items()})
-    made.factory = dict if type(tree) is dict else tree.default_factory
-    return made
 
 
 def _is_sorted(keys: list[Any]) -> bool:

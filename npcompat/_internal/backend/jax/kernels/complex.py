@@ -235,8 +235,9 @@ def minimum(x: Any, y: Any) -> Any:
 
 def _extreme(largest: bool, a: Any, axis: Any, keepdims: bool, options: dict[str, Any]) -> Any:
     """Compute an extreme over axes; of complex numbers return the first that is nan, if any."""
-    if jnp.issubdtype(a.dtype, jnp.floating) and a.size:
-        initial: Any = options.get("initial")
+    initial: Any = options.get("initial")
+    refused = a.size == 0 or ("where" in options and initial is None)  # by JAX, as by NumPy
+    if jnp.issubdtype(a.dtype, jnp.floating) and not refused:
         if "where" in options:
             a = jnp.where(options["where"], a, -jnp.inf if largest else jnp.inf)
         found = extreme(a, axis, keepdims, largest)

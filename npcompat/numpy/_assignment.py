@@ -1,7 +1,7 @@
 """Assignment of elements in place, by index or by mask."""
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import numpy as onp
 
@@ -136,6 +136,27 @@ def _putmask(xp: Any, a: Any, mask: Any, values: Any) -> Any:
     return xp.where(xp.reshape(mask, a.shape), xp.resize(xp.ravel(values), a.shape), a)
 
 
+def _mask_and_values(a: Any, mask: ArrayLike, values: Any, what: str) -> tuple[Any, Any]:
+    """Check the arguments of `place` and `putmask`, and return the mask and the values as arrays.
+
+    NumPy casts arrays only where that is safe; here their kind must be the same or a lower one, as
+    for `copyto`. Lists and scalars become elements of the dtype of `a`.
+    """
+    _check_array(a, what)
+    mask = asarray(mask)
+    if isinstance(values, (Handle, onp.ndarray)) and values.ndim:
+        if not onp.can_cast(values.dtype, a.dtype, "same_kind"):
+            raise TypeError(
+                f"{what}: cannot cast array data from {values.dtype!r} to {a.dtype!r} according "
+                "to the rule 'same_kind'; convert the values by astype"
+            )
+    if mask.size != a.size:
+        raise ValueError(
+            f"{what}: mask and data must be the same size, got {mask.size} and {a.size} elements"
+        )
+    return mask, values if isinstance(values, Handle) else asarray(values, a.dtype)
+
+
 @into_numpys
 def place(arr: Any, mask: ArrayLike, vals: ArrayLike) -> None:
     """Write successive values where a mask is true, in place; values are repeated.
@@ -147,14 +168,7 @@ def place(arr: Any, mask: ArrayLike, vals: ArrayLike) -> None:
     >>> a
     array([0, 1, 7, 8])
     """
-    _check_array(arr, "place")
-    mask, written = asarray(mask), cast("Any", vals)
-    if not isinstance(written, Handle):
-        written = asarray(written, arr.dtype)
-    if mask.size != arr.size:
-        raise ValueError(
-            f"place: mask and data must be the same size, got {mask.size} and {arr.size} elements"
-        )
+    mask, written = _mask_and_values(arr, mask, vals, "place")
     if written.size == 0:
         if mask.any():
             raise ValueError("Cannot insert from an empty array!")
@@ -176,14 +190,7 @@ def putmask(a: Any, /, mask: ArrayLike, values: ArrayLike) -> None:
     >>> a
     array([0, 1, 7, 8])
     """
-    _check_array(a, "putmask")
-    mask, written = asarray(mask), cast("Any", values)
-    if not isinstance(written, Handle):
-        written = asarray(written, a.dtype)
-    if mask.size != a.size:
-        raise ValueError(
-            f"putmask: mask and data must be the same size, got {mask.size} and {a.size} elements"
-        )
+    mask, written = _mask_and_values(a, mask, values, "putmask")
     if written.size:
         operands = [None, handles.read(mask), handles.read(written)]
         writes.write_part(a, _putmask, operands)

@@ -91,3 +91,36 @@ def test_what_at_computes_in_floats_becomes_an_integer_by_dropping_bits():
         onp.array([253, 4], onp.uint8),
         onp.array(-2.0, onp.float32),
     )
+
+
+@pytest.mark.usefixtures("numpy_mode")
+@pytest.mark.parametrize("digits", [-1, -2, -20])
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        onp.array([2**63 + 123, 2**64 - 1, 25], "uint64"),
+        onp.array([-(2**63), 2**63 - 1, 25], "int64"),
+        onp.array([-(2**31), 2**31 - 1, 25], "int32"),
+        onp.array([255, 127, 25], "uint8"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_large_integers_are_rounded_to_tens_by_way_of_doubles(numbers, digits):
+    agrees(lambda np, a: np.round(a, digits), numbers)
+
+
+@pytest.mark.usefixtures("numpy_mode")
+@pytest.mark.parametrize("values", [onp.array([1.5, 2.5]), onp.array([1j])])
+@pytest.mark.parametrize("name", ["place", "putmask"])
+def test_masked_values_of_a_higher_kind_are_refused(name, values):
+    target = onp.array([1, 2, 3])
+    error = agrees(lambda np, a, v: getattr(np, name)(a, a > 1, v), target, values)
+    assert isinstance(error, TypeError)
+    agrees(lambda np, a: getattr(np, name)(a, a > 1, values.real.tolist()), target)
+
+
+@pytest.mark.usefixtures("placed")
+def test_masked_values_of_the_same_kind_are_cast():
+    a = np.zeros(3, "float32")
+    np.putmask(a, [True, False, True], np.arange(3.0, dtype="float64"))
+    assert a.tolist() == [0, 0, 2]

@@ -123,3 +123,9 @@ def test_records_have_no_median():
 def test_summaries_of_one_nan_without_axes(name):
     for axis in (None, 0, -1):
         agrees(lambda np, a: getattr(np, name)(a, axis=axis), onp.array(onp.nan))
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_extremes_of_a_mask_need_an_initial_value(name):
+    error = agrees(lambda np, a: getattr(np, name)(a, where=a > 1), TABLE)
+    assert isinstance(error, ValueError)

@@ -17,6 +17,7 @@ from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
 from npcompat._internal.backend.jax.kernels import kinks
+from npcompat._internal.backend.jax.kernels.array_functions import astype
 from npcompat._internal.core.dtypes import is_inexact
 from npcompat._internal.support.kernel_table import register_kernel, register_kernels
 
@@ -303,7 +304,7 @@ def std(a: Any, axis: Any = None, dtype: Any = None, **options: Any) -> Any:
 def _round_integers(a: Any, digits: int) -> Any:
     """Round integers to tens, hundreds and so on, by way of doubles as NumPy does."""
     unit = opaque(10.0**digits, jnp.float64)
-    return (jnp.rint(a.astype(jnp.float64) / unit) * unit).astype(jnp.int64).astype(a.dtype)
+    return astype(jnp.rint(a.astype(jnp.float64) / unit) * unit, a.dtype)
 
 
 @register_kernel("round", backend="jax")

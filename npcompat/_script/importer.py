@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from npcompat import npx
@@ -12,8 +12,8 @@ from npcompat._script.source import ACROSS, ITEM, JIT, KEY, converted
 from npcompat.numpy import _creation
 from npcompat.numpy.random import mtrand
 
-COMPILED: set[str] = set()
-"""Names of functions of the program that are compiled."""
+COMPILED: dict[str, bool] = {}
+"""Names of functions of the program that are compiled; True once one is defined."""
 
 
 class _Loader(SourceFileLoader):
@@ -50,9 +50,15 @@ class _Finder:
         return spec
 
 
+def _compiled(function: FunctionType) -> Any:
+    """Compile a function of the program, and note that it is defined."""
+    COMPILED[function.__name__] = True
+    return npx.jit(function)
+
+
 def bind(namespace: dict[str, Any]) -> None:
     """Give a namespace the functions that converted source calls."""
-    namespace.update({ACROSS: border.across, KEY: border.key, ITEM: border.item, JIT: npx.jit})
+    namespace.update({ACROSS: border.across, KEY: border.key, ITEM: border.item, JIT: _compiled})
 
 
 def install() -> None:

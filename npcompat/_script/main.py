@@ -12,6 +12,7 @@ from npcompat import npx
 from npcompat._internal.dispatch.devices import as_device
 from npcompat._script import importer
 from npcompat._script.source import converted
+from npcompat.errors import BackendError
 
 _DESCRIPTION = """\
 Run a program that says `import numpy as np` on npcompat, unchanged. The program's own files get
@@ -61,12 +62,13 @@ def main(argv: list[str] | None = None) -> None:
             parser.error(f"there is no file {options.script!r}")
     npx.set_np(dtype=True)
     importer.install()
-    importer.COMPILED.update(options.jit)
+    importer.COMPILED.update(dict.fromkeys(options.jit, False))
     with ExitStack() as stack:
-        if options.backend is not None:
-            stack.enter_context(npx.backend(options.backend))
-        if options.device is not None:
-            stack.enter_context(as_device(options.device))
+        try:
+            _place(options, stack)
+        except (ValueError, BackendError) as error:
+            parser.error(str(error))
+        stack.callback(_report_missing)
         if options.audit:
             events = stack.enter_context(npx.audit())
             stack.callback(lambda: print(events, file=sys.stderr))
@@ -74,6 +76,25 @@ def main(argv: list[str] | None = None) -> None:
             calls = stack.enter_context(npx.profile())
             stack.callback(lambda: print(calls, file=sys.stderr))
         _run(options, rest)
+
+
+def _place(options: argparse.Namespace, stack: ExitStack) -> None:
+    """Place new arrays where the options say, until the stack is left."""
+    if options.backend is not None:
+        stack.enter_context(npx.backend(options.backend))
+    if options.device is not None:
+        stack.enter_context(as_device(options.device))
+
+
+def _report_missing() -> None:
+    """Report the names of functions to compile that the program did not define."""
+    for name, was_defined in importer.COMPILED.items():
+        if not was_defined:
+            print(
+                f"python -m npcompat: --jit {name}: nothing was compiled, as the program defined "
+                f"no function of this name by `def`",
+                file=sys.stderr,
+            )
 
 
 def _split(given: list[str]) -> tuple[list[str], list[str]]:

@@ -9,7 +9,7 @@ from typing import Any
 ACROSS, KEY, ITEM = "__npcompat_across__", "__npcompat_key__", "__npcompat_item__"
 """Names in the globals of a converted module: `across`, `key` and `item` of the border."""
 JIT = "__npcompat_jit__"
-"""Name of `npx.jit` there."""
+"""Name there of the decorator that compiles a function."""
 _OF = "__npcompat_of__"
 _PYTHONS = frozenset(
     """

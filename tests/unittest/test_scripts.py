@@ -224,12 +224,37 @@ def test_options(project):
         "-m", "npcompat", "--backend", "jax", "--audit", "step.py", cwd=project
     )
     assert code == 0 and "jax" in printed.splitlines()[-1] and "step.py:7" in errors, errors
-    code, _, errors = run("-m", "npcompat", "--backend", "abacus", "step.py", cwd=project)
-    assert code != 0 and "abacus" in errors
     code, _, errors = run("-m", "npcompat", "nowhere.py", cwd=project)
     assert code == 2 and "there is no file 'nowhere.py'" in errors
     code, _, errors = run("-m", "npcompat", cwd=project)
     assert code == 2 and "expected a script" in errors
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--backend", "abacus"), ("--device", "abacus"), ("--device", "tpu(7)")],
+)
+def test_a_place_that_is_not_there_is_a_wrong_usage(option, value):
+    code, printed, errors = run("-m", "npcompat", option, value, "-c", "print('ran')")
+    assert (code, printed) == (2, "") and "usage: python -m npcompat" in errors
+    assert "Traceback" not in errors and value.partition("(")[0] in errors
+
+
+def test_functions_to_compile_that_are_not_defined_are_reported(project):
+    (project / "helper.py").write_text("def imported(x): return x\n")
+    source = """
+        import helper
+        async def later(): pass
+        class Model:
+            def step(self, x): return x + 1
+        helper.imported(Model().step(1))
+        raise SystemExit(3)
+    """
+    (project / "main.py").write_text(textwrap.dedent(source))
+    names = [part for n in ("imported", "step", "later", "stepp") for part in ("--jit", n)]
+    code, _, errors = run("-m", "npcompat", *names, "main.py", cwd=project)
+    reported = [line.split()[4] for line in errors.splitlines() if "nothing was compiled" in line]
+    assert code == 3 and reported == ["later:", "stepp:"], errors
 
 
 def test_tracebacks_show_the_programs_lines(project):

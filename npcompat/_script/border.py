@@ -1,8 +1,9 @@
 """The border between a program and installed packages: what arrays become when they cross it.
 
 A program that runs on npcompat holds npcompat's arrays. Where it calls something of an installed
-package, or indexes one of its objects, it hands over NumPy's arrays over the same memory, so that
-what the package writes is seen; NumPy's arrays that come back become npcompat's.
+package, indexes one of its objects or assigns an attribute of one, it hands over NumPy's arrays over
+the same memory, so that what the package writes is seen; NumPy's arrays that come back become
+npcompat's.
 """
 
 import sys
@@ -235,6 +236,41 @@ def item(of: Any, given: Any) -> Any:
     return of[given]
 
 
+class _Assigned:
+    """An object of a package while an attribute of it is assigned."""
+
+    __slots__ = ("of",)
+
+    def __init__(self, of: Any) -> None:
+        _OF.__set__(self, of)
+
+    def __getattribute__(self, name: str) -> Any:  # the old value in `of.name += more`
+        return getattr(_OF.__get__(self), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(_OF.__get__(self), name, handed_over(value))
+
+
+_OF: Any = vars(_Assigned)["of"]
+
+
+def assigned(of: Any) -> Any:
+    """Return what stands for an object where the program assigns one of its attributes.
+
+    It is the object itself unless it is of an installed package.
+    """
+    return _Assigned(of) if is_installed(_package(type(of).__module__)) else of
+
+
 _CONTAINERS = frozenset((list, dict, tuple, str, bytes, np.ndarray))
 
-__all__ = ["across", "handed_over", "is_installed", "is_installed_file", "item", "key", "received"]
+__all__ = [
+    "across",
+    "assigned",
+    "handed_over",
+    "is_installed",
+    "is_installed_file",
+    "item",
+    "key",
+    "received",
+]

@@ -8,7 +8,7 @@ from typing import Any
 
 from npcompat import npx
 from npcompat._script import border
-from npcompat._script.source import ACROSS, ITEM, JIT, KEY, converted
+from npcompat._script.source import ACROSS, ASSIGNED, ITEM, JIT, KEY, converted
 from npcompat.numpy import _creation
 from npcompat.numpy.random import mtrand
 
@@ -56,9 +56,19 @@ def _compiled(function: FunctionType) -> Any:
     return npx.jit(function)
 
 
+BOUND: dict[str, Any] = {
+    ACROSS: border.across,
+    KEY: border.key,
+    ITEM: border.item,
+    ASSIGNED: border.assigned,
+    JIT: _compiled,
+}
+"""Functions that converted source calls, by their names there."""
+
+
 def bind(namespace: dict[str, Any]) -> None:
     """Give a namespace the functions that converted source calls."""
-    namespace.update({ACROSS: border.across, KEY: border.key, ITEM: border.item, JIT: _compiled})
+    namespace.update(BOUND)
 
 
 def install() -> None:
@@ -77,4 +87,4 @@ def uninstall() -> None:
     mtrand.seeds_numpys[0] = _creation.aliases_numpys[0] = False
 
 
-__all__ = ["COMPILED", "bind", "install", "uninstall"]
+__all__ = ["BOUND", "COMPILED", "bind", "install", "uninstall"]

@@ -7,7 +7,9 @@ from types import CodeType
 from typing import Any
 
 ACROSS, KEY, ITEM = "__npcompat_across__", "__npcompat_key__", "__npcompat_item__"
-"""Names in the globals of a converted module: `across`, `key` and `item` of the border."""
+ASSIGNED = "__npcompat_assigned__"
+"""Names in the globals of a converted module: `across`, `key`, `item` and `assigned` of the
+border."""
 JIT = "__npcompat_jit__"
 """Name there of the decorator that compiles a function."""
 _OF = "__npcompat_of__"
@@ -87,6 +89,13 @@ class _Converter(ast.NodeTransformer):
         node.slice = ast.copy_location(
             ast.Call(ast.Name(KEY, ast.Load()), [of, given], []), node.slice
         )
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Store):
+            of = ast.Call(ast.Name(ASSIGNED, ast.Load()), [node.value], [])
+            node.value = ast.copy_location(of, node.value)
         return node
 
     def _is_simple(self, key: ast.expr) -> bool:
@@ -198,4 +207,4 @@ def converted_tree(tree: ast.AST, compiled: Collection[str] = ()) -> ast.AST:
     return ast.fix_missing_locations(found)
 
 
-__all__ = ["ACROSS", "ITEM", "JIT", "KEY", "converted", "converted_tree"]
+__all__ = ["ACROSS", "ASSIGNED", "ITEM", "JIT", "KEY", "converted", "converted_tree"]

@@ -1,5 +1,6 @@
 """Programs of NumPy, run by `python -m npcompat` as they are."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -369,6 +370,41 @@ def test_keys_of_what_no_name_stands_for_are_handed_over():
     assert names["holder"].matrix.toarray().diagonal().tolist() == [5, 1, 5]
     assert names["holder"].kept["x"].tolist() == [7, 0, 8]
     assert names["texts"] == [True, True] and names["last"] == 8
+
+
+def test_attributes_of_objects_of_packages_are_handed_over():
+    import scipy.sparse
+
+    class Own:
+        def __init__(self, x):
+            self.x = x
+
+    with npx.backend("numpy"):
+        x = np.arange(3.0)
+        names = execute(
+            """
+            own = Own(x)
+            own.y, (matrix.given, *own.more) = x, [x, x]
+            matrix.data = x
+            for matrix.step in [x[1:]]:
+                matrix.total = own.total = 0
+                matrix.total += x.sum()
+                own.total += x.sum()
+            with manager(x) as matrix.managed:
+                matrix.note: str = "text"
+            """,
+            Own=Own,
+            matrix=scipy.sparse.csr_array(onp.eye(3)),
+            manager=contextlib.nullcontext,
+            x=x,
+        )
+        x[1] = 7
+    own, matrix = names["own"], names["matrix"]
+    assert own.x is x and own.y is x and own.more == [x] and own.total == 3
+    for found in (matrix.data, matrix.given, matrix.managed):
+        assert type(found) is onp.ndarray and found[1] == 7
+    assert type(matrix.step) is onp.ndarray and type(matrix.total) is not type(x.sum())
+    assert matrix.note == "text" and (matrix @ onp.ones(3)).tolist() == [0, 7, 2]
 
 
 def test_functions_in_c_are_of_the_module_they_were_reached_through():

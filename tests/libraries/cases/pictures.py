@@ -2,6 +2,8 @@
 
 import io
 
+import numpy as onp
+
 from .base import PICTURE, X, Y, case, text
 
 
@@ -19,6 +21,16 @@ def _(of):
     a = of(PICTURE)
     cv2.rectangle(a, (1, 1), (5, 5), (255, 0, 0))
     return a
+
+
+@case("OpenCV", "cv2", "`kalman.transitionMatrix = a`, then `kalman.predict()`")
+def _(of):
+    import cv2
+
+    kalman = cv2.KalmanFilter(2, 1)
+    kalman.transitionMatrix = of(onp.array([[1.0, 2.0], [0.0, 1.0]], onp.float32))
+    kalman.statePost = of(onp.ones((2, 1), onp.float32))
+    return kalman.predict()
 
 
 @case("Pillow", "PIL", "`PIL.Image.fromarray(a).resize((6, 6))`")

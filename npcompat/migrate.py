@@ -1,19 +1,25 @@
 """Find the places of an MXNet program that mean something else here: `python -m npcompat.migrate`.
 
 Each place is printed with the line to write instead. The decisions behind them are the rows of
-docs/from_mxnet.md; what depends on values (indices that are floats, gradients of integers) is an
-error where the program runs.
+docs/from_mxnet.md; what depends on values (indices that are floats, gradients of integers), or on
+shapes that the program does not spell out, is an error where the program runs.
 """
 
 import argparse
 import ast
 import importlib
 import sys
+import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as onp
+
+_ARRAYS = ("mxnet.np", "mxnet.numpy", "mxnet.nd", "mxnet.ndarray")
+"""Modules whose functions make arrays."""
+_DRAWS = ("mxnet.np.random", "mxnet.numpy.random")
 _DEFAULT_FLOATS = ("array", "arange", "full", "eye")
 """Functions whose results are float32 in MXNet also where integers are given."""
 _GONE = {
@@ -56,7 +62,7 @@ class _Finder(ast.NodeVisitor):
         self.places: list[Place] = []
         self._source, self._lines = source, source.splitlines()
         self._modules: dict[str, str] = {}  # names of the program, and MXNet's modules
-        self._draws: dict[str, ast.Call] = {}  # names of draws without a size
+        self._values: dict[str, ast.expr] = {}  # what was assigned last, by name
 
     def _add(self, node: Any, reason: str, old: Any = None, new: str = "", hint: str = "") -> None:
         """Add a place, whose line is that of the program with `new` for the node `old`."""
@@ -123,38 +129,105 @@ class _Finder(ast.NodeVisitor):
     # --- calls
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        target, value = node.targets[0], node.value
-        if isinstance(target, ast.Name):
-            self._draws.pop(target.id, None)
-            if isinstance(value, ast.Call) and "size" not in [k.arg for k in value.keywords]:
-                space = self._path(value.func).rpartition(".")[0]
-                constant = all([isinstance(k.value, ast.Constant) for k in value.keywords])
-                known = space in ("mxnet.np.random", "mxnet.numpy.random") and constant
-                if known and not value.args and self._path(value.func)[-5:] != ".rand":
-                    self._draws[target.id] = value
-        self.generic_visit(node)
+        self.visit(node.value)
+        for target in node.targets:
+            self.visit(target)
+            if isinstance(target, ast.Name):
+                self._values[target.id] = node.value
+            elif isinstance(target, ast.Subscript):
+                self._element(target, node.value)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Store):
+            self._values.pop(node.id, None)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        outside, self._draws = self._draws, {}
+        outside, self._values = self._values, {}
         self.generic_visit(node)
-        self._draws = outside
+        self._values = outside
+
+    def _value(self, node: ast.expr) -> ast.expr:
+        """The expression that a name stands for; any other expression itself."""
+        return self._values.get(node.id, node) if isinstance(node, ast.Name) else node
+
+    def _axes(self, node: ast.expr) -> int:
+        """Number of axes of an array, where its making spells them out; else 0."""
+        made = self._value(node)
+        if not isinstance(made, ast.Call):
+            return 0
+        space, _, name = self._path(made.func).rpartition(".")
+        if space in _DRAWS:
+            return _length_of_shape([k.value for k in made.keywords if k.arg == "size"])
+        if space not in _ARRAYS:
+            return 0
+        if name == "array":
+            return _depth(made.args[0]) if made.args else 0
+        if name in ("ones", "zeros", "empty", "full"):
+            named = [k.value for k in made.keywords if k.arg == "shape"]
+            return _length_of_shape(made.args[:1] or named)
+        return int(name in ("arange", "linspace"))
+
+    def _element(self, target: ast.Subscript, value: ast.expr) -> None:
+        """Find an element that is assigned an array with axes."""
+        positions = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+        whole = all(map(_is_integer, positions)) and self._axes(target.value) == len(positions)
+        if whole and self._axes(value):
+            new = f"{ast.unparse(value)}.item()"
+            self._add(value, "an element is a number, as in NumPy", value, new)
+
+    def _number(self, node: ast.Call) -> None:
+        """Find `float(x)` and `int(x)` of an array with axes."""
+        if (
+            isinstance(node.func, ast.Name)
+            and node.func.id in ("float", "int")
+            and len(node.args) == 1
+            and self._axes(node.args[0])
+        ):
+            new = f"{ast.unparse(node.args[0])}.item()"
+            reason = f"{node.func.id} takes arrays without axes, as NumPy's"
+            self._add(node, reason, node, new)
+
+    def _bool(self, node: ast.Call) -> None:
+        """Find methods of arrays that are called of `x.all()` and `np.any(x)`."""
+        if not isinstance(node.func, ast.Attribute):
+            return
+        value, name = self._value(node.func.value), node.func.attr
+        if not isinstance(value, ast.Call) or value.keywords:
+            return
+        space, _, function = self._path(value.func).rpartition(".")
+        if not space and isinstance(value.func, ast.Attribute):
+            function = value.func.attr
+        is_bool = function in ("all", "any") and len(value.args) == int(space in _ARRAYS)
+        if is_bool and self._modules and _is_of_arrays_only(name):
+            new = f"bool({ast.unparse(node.func.value)})"
+            self._add(node, f"a bool has no {name}, as NumPy's", node, new)
 
     def _attached(self, node: ast.Call) -> None:
         if not (isinstance(node.func, ast.Attribute) and node.func.attr == "attach_grad"):
             return
-        variable = node.func.value
-        draw = self._draws.pop(variable.id, None) if isinstance(variable, ast.Name) else None
-        if draw is not None:
+        draw = self._value(node.func.value)
+        if draw is not node.func.value and self._is_number_drawn(draw):
+            assert isinstance(draw, ast.Call)
             words = ", ".join([*[ast.unparse(k) for k in draw.keywords], "size=()"])
             new = f"{ast.unparse(draw.func)}({words})"
             self._add(draw, "a draw without a size is a number, as in NumPy", draw, new)
 
+    def _is_number_drawn(self, node: ast.expr) -> bool:
+        """Return True for a draw without a size, whose parameters are numbers."""
+        if not isinstance(node, ast.Call) or node.args:
+            return False
+        space, _, name = self._path(node.func).rpartition(".")
+        words = [k.arg != "size" and isinstance(k.value, ast.Constant) for k in node.keywords]
+        return space in _DRAWS and name != "rand" and all(words)
+
     def visit_Call(self, node: ast.Call) -> None:
         space, _, name = self._path(node.func).rpartition(".")
-        if space in ("mxnet.np", "mxnet.numpy", "mxnet.nd"):
+        if space in _ARRAYS:
             self._call_of_numpy(node, name)
         self._keywords(node)
         self._attached(node)
+        self._number(node)
+        self._bool(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "name_scope":
             self._add(node, "names are the attributes that lead to them", hint="remove the `with`")
         self.generic_visit(node)
@@ -179,25 +252,30 @@ class _Finder(ast.NodeVisitor):
             self._add(node, f"{name} gives int64, in MXNet floats, if that matters", node, new)
 
     def _keywords(self, node: ast.Call) -> None:
-        of_mxnet = self._path(node.func).startswith("mxnet.gluon")
-        for word in node.keywords:
+        reasons = {word: self._reason_to_drop(node, word) for word in node.keywords}
+        kept = [word for word, reason in reasons.items() if not reason]
+        if len(kept) < len(reasons):
+            reason = "; ".join(dict.fromkeys(filter(None, reasons.values())))
+            self._add(node, reason, node, ast.unparse(ast.Call(node.func, node.args, kept)))
+        for word in kept:
             value = word.value.value if isinstance(word.value, ast.Constant) else None
-            if of_mxnet and word.arg in ("prefix", "params") and ".nn." in self._path(node.func):
-                kept = [w for w in node.keywords if w is not word]
-                new = ast.unparse(ast.Call(node.func, node.args, kept))
-                hint = "block.share_parameters(other.collect_params()) shares"
-                reason = "names of parameters are the attributes that lead to them"
-                reason += f"; {hint}" if word.arg == "params" else ""
-                self._add(node, reason, node, new)
-            elif word.arg == "kvstore" and value == "dist_async":
+            if word.arg == "kvstore" and value == "dist_async":
                 reason = "gradients are summed in step with all devices"
                 self._add(word.value, reason, word.value, "'dist_sync'")
-            elif value == "row_sparse" or (word.arg == "sparse_grad" and value is True):
-                kept = [w for w in node.keywords if w is not word]
-                new = ast.unparse(ast.Call(node.func, node.args, kept))
-                self._add(node, "arrays and gradients are dense", node, new)
             elif word.arg == "pretrained" and value is True:
                 self._add(node, "nothing is downloaded", hint="root= names the folder of the file")
+
+    def _reason_to_drop(self, node: ast.Call, word: ast.keyword) -> str:
+        """The reason to leave a keyword out; empty for one that stays."""
+        path = self._path(node.func)
+        value = word.value.value if isinstance(word.value, ast.Constant) else None
+        if path.startswith("mxnet.gluon") and ".nn." in path and word.arg in ("prefix", "params"):
+            if word.arg == "params" and not _is_none(word.value):
+                return "block.share_parameters(other.collect_params()) shares parameters"
+            return "names of parameters are the attributes that lead to them"
+        if value == "row_sparse" or (word.arg == "sparse_grad" and value is True):
+            return "arrays and gradients are dense"
+        return ""
 
 
 _SPACES = {"np": "numpy", "npx": "numpy_extension"}
@@ -219,6 +297,35 @@ def _is_of_integers(nodes: Sequence[ast.AST]) -> bool:
     return bool(found) and all(
         [isinstance(leaf, ast.Constant) and type(leaf.value) is int for leaf in found]
     )
+
+
+def _is_integer(node: ast.AST) -> bool:
+    return not isinstance(node, ast.Tuple | ast.List) and _is_of_integers([node])
+
+
+def _is_none(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _length_of_shape(given: Sequence[ast.AST]) -> int:
+    """Number of axes of a shape, where it is a literal: 2 for `(1, 1)`, 1 for `3`; else 0."""
+    for node in given:
+        return len(node.elts) if isinstance(node, ast.List | ast.Tuple) else int(_is_integer(node))
+    return 0
+
+
+def _depth(node: ast.AST) -> int:
+    """Number of nested lists or tuples: 2 for `[[1, 2]]`."""
+    depth = 0
+    while isinstance(node, ast.List | ast.Tuple) and node.elts:
+        node, depth = node.elts[0], depth + 1
+    return depth
+
+
+def _is_of_arrays_only(name: str) -> bool:
+    """Return True for a method of arrays that NumPy's bools lack, as `asnumpy`."""
+    arrays = importlib.import_module("npcompat.numpy").ndarray
+    return hasattr(arrays, name) and not hasattr(onp.bool_, name)
 
 
 def _is_generator(nodes: Sequence[ast.AST]) -> bool:
@@ -251,7 +358,7 @@ def places(source: str) -> list[Place]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the places of files; return 1 if there are any.
+    """Print the places of files; return 1 if there are any, and 2 if a file can't be read.
 
     Parameters
     ----------
@@ -260,12 +367,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     parser = argparse.ArgumentParser("python -m npcompat.migrate", description=__doc__)
     parser.add_argument("files", nargs="+", type=Path, help="files of an MXNet program")
-    count = 0
+    status = 0
     for file in parser.parse_args(arguments).files:
-        for place in places(file.read_text()):
+        try:
+            with tokenize.open(file) as opened:
+                found = places(opened.read())
+        except (OSError, SyntaxError, ValueError) as error:
+            print(f"{file}: not read: {error}", file=sys.stderr)
+            status = 2
+            continue
+        for place in found:
             print(f"{file}:{place.line}: {place.reason}\n    {place.instead}")
-            count += 1
-    return int(count > 0)
+            status = max(status, 1)
+    return status
 
 
 __all__ = ["Place", "main", "places"]

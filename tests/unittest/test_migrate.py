@@ -18,6 +18,16 @@ LINES = [
     ("y = nd.softmax(x)", "y = npx.softmax(x)"),
     ("y = mx.nd.dot(x, x)", "y = np.dot(x, x)"),
     ("d = nn.Dense(2, prefix='a_')", "d = nn.Dense(2)"),
+    ("d = nn.Dense(2, prefix='a_', params=None, units=3)", "d = nn.Dense(2, units=3)"),
+    ("e = nn.Embedding(3, 2, sparse_grad=True, params=p)", "e = nn.Embedding(3, 2)"),
+    ("y = float(np.ones((1, 1)))", "y = np.ones((1, 1)).item()"),
+    ("x = nd.array([[1.0]]); x = int(x) + 1", "x = nd.array([[1.0]]); x = x.item() + 1"),
+    ("y = float(np.random.normal(size=(1,)))", "y = np.random.normal(size=(1,)).item()"),
+    ("y = (x == x).all().asnumpy()", "y = bool((x == x).all())"),
+    ("y = np.any(x).asnumpy()", "y = bool(np.any(x))"),
+    ("y = x.all(); y.wait_to_read()", "y = x.all(); bool(y)"),
+    ("b = np.zeros(3); b[0] = np.ones((1, 1))", "b = np.zeros(3); b[0] = np.ones((1, 1)).item()"),
+    ("b = np.zeros(shape=(3, 2)); b[0, -1] = np.array([1.0])", "b = np.zeros(shape=(3, 2)); b[0, -1] = np.array([1.0]).item()"),
     ("t = gluon.Trainer(p, 'sgd', kvstore='dist_async')", "t = gluon.Trainer(p, 'sgd', kvstore='dist_sync')"),
     ("e = nn.Embedding(3, 2, sparse_grad=True)", "e = nn.Embedding(3, 2)"),
     ("x = np.random.normal(scale=2); x.attach_grad()", "x = np.random.normal(scale=2, size=()); x.attach_grad()"),
@@ -38,6 +48,13 @@ SAME = [
     "def f():\n    x = np.random.normal()\ndef g(x):\n    x.attach_grad()",
     "x = np.random.normal(loc=mean); x.attach_grad()",
     "d = nn.Dense(2, activation='relu')",
+    "y = float(x) + float(np.ones(())) + int(np.array(1.0))",
+    "x = np.ones((1, 1)); x = x.sum(); y = float(x)",
+    "x = np.ones((1, 1))\nfor x in x: y = float(x)",
+    "y = (x == x).all().item()",
+    "y = x.all(axis=0).asnumpy() + np.all(x, 0).asnumpy() + x.all(0).asnumpy()",
+    "b = np.zeros((3, 2)); b[0] = np.ones((1, 1)); b[0, 0] = 1.0",
+    "b = np.zeros(3); b[:1] = np.ones(1); x[0] = np.ones(1)",
     "x = nd.zeros((2, 3))",
     "y = npx.softmax(x)",
     "class B(gluon.Block):\n    def __init__(self):\n        super().__init__(prefix='b_')",
@@ -80,3 +97,16 @@ def test_the_command_prints_places(tmp_path):
     ]
     file.write_text("import numpy\n")
     assert migrate.main([str(file)]) == 0
+
+
+def test_files_that_are_no_programs_are_reported_beside_the_others(tmp_path, capsys):
+    older, net, none = tmp_path / "older.py", tmp_path / "net.py", tmp_path / "none.py"
+    older.write_text('print "x"\n')
+    net.write_bytes("# coding: latin-1\nimport mxnet  # é\n".encode("latin-1"))
+    (tmp_path / "binary.py").write_bytes(b"\0\xff")
+    names = [str(f) for f in (older, none, tmp_path / "binary.py", net)]
+    assert migrate.main(names) == 2
+    printed, errors = capsys.readouterr()
+    assert printed == f"{net}:2: the package is npcompat\n    import npcompat as mxnet  # é\n"
+    assert [line.partition(": ")[0] for line in errors.splitlines()] == names[:3]
+    assert "line 1" in errors and "No such file" in errors

@@ -239,27 +239,29 @@ def item(of: Any, given: Any) -> Any:
 class _Assigned:
     """An object of a package while an attribute of it is assigned."""
 
-    __slots__ = ("of",)
+    __slots__ = ("hand_over", "of")
 
-    def __init__(self, of: Any) -> None:
+    def __init__(self, of: Any, hand_over: Callable[[Any], Any]) -> None:
         _OF.__set__(self, of)
+        _HAND_OVER.__set__(self, hand_over)
 
     def __getattribute__(self, name: str) -> Any:  # the old value in `of.name += more`
         return getattr(_OF.__get__(self), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        setattr(_OF.__get__(self), name, handed_over(value))
+        setattr(_OF.__get__(self), name, _HAND_OVER.__get__(self)(value))
 
 
 _OF: Any = vars(_Assigned)["of"]
+_HAND_OVER: Any = vars(_Assigned)["hand_over"]
 
 
-def assigned(of: Any) -> Any:
+def assigned(of: Any, hand_over: Callable[[Any], Any] = handed_over) -> Any:
     """Return what stands for an object where the program assigns one of its attributes.
 
     It is the object itself unless it is of an installed package.
     """
-    return _Assigned(of) if is_installed(_package(type(of).__module__)) else of
+    return _Assigned(of, hand_over) if is_installed(_package(type(of).__module__)) else of
 
 
 _CONTAINERS = frozenset((list, dict, tuple, str, bytes, np.ndarray))

@@ -11,6 +11,7 @@ from typing import Any
 from npcompat import npx
 from npcompat._internal.dispatch.devices import as_device
 from npcompat._script import importer
+from npcompat._script.report import reported
 from npcompat._script.source import converted
 from npcompat.errors import BackendError
 
@@ -31,7 +32,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--backend", help="backend of new arrays: auto, jax, or numpy")
     parser.add_argument("--device", help="device of new arrays, such as gpu(0)")
     parser.add_argument(
-        "--audit", action="store_true", help="say at the end which values crossed between devices"
+        "--audit",
+        action="store_true",
+        help="say at the end what ran where, was lent to packages, and could be compiled",
     )
     parser.add_argument(
         "--profile", action="store_true", help="say at the end how long operators took"
@@ -70,8 +73,8 @@ def main(argv: list[str] | None = None) -> None:
             parser.error(str(error))
         stack.callback(_report_missing)
         if options.audit:
-            events = stack.enter_context(npx.audit())
-            stack.callback(lambda: print(events, file=sys.stderr))
+            report = stack.enter_context(reported())
+            stack.callback(lambda: print(report, file=sys.stderr))
         if options.profile:
             calls = stack.enter_context(npx.profile())
             stack.callback(lambda: print(calls, file=sys.stderr))

@@ -258,6 +258,66 @@ def test_functions_to_compile_that_are_not_defined_are_reported(project):
     assert code == 3 and reported == ["later:", "stepp:"], errors
 
 
+AUDITED = """
+    import numpy as np
+    import scipy.ndimage
+    import scipy.sparse
+    from scipy.ndimage import gaussian_filter as smooth
+
+    class Model:
+        def predict(self, x): return norm(x) * x + 1
+    def norm(x): return np.sqrt(x * x)
+    def compiled(x): return np.sqrt(x * x)
+    def of_one_operator(x): return x + 1
+    def without_arrays(x): return 3
+    def suspended(x):
+        yield x * x + 1
+    def rarely_called(x): return x * x + 1
+
+    x = np.arange(4.0)
+    for i in range(12):
+        Model().predict(smooth(x, 1))
+        for f in (compiled, of_one_operator, without_arrays, lambda x: x * x + 1): f(x)
+        list(suspended(x))
+        scipy.ndimage.shift(list(x), [1])
+        if i < 9: rarely_called(x)
+    matrix = scipy.sparse.csr_array(np.eye(4))
+    matrix[np.array([0, 1])], matrix.T[np.array([2])]
+    matrix.data = x
+    raise SystemExit(3)
+"""
+
+
+def test_the_audit_says_what_ran_where_what_was_lent_and_what_is_called_often(tmp_path):
+    (tmp_path / "main.py").write_text(textwrap.dedent(AUDITED))
+    code, printed, errors = run(
+        "-m", "npcompat", "--audit", "--jit", "compiled", "main.py", cwd=tmp_path
+    )
+    assert (code, printed) == (3, ""), errors
+    costs, where, lent, often = (part.splitlines() for part in errors.split("\n\n"))
+    assert costs[0] == "hidden costs:" and any("compiled(float64[4])" in line for line in costs)
+    rows = {row[0]: row[1:] for row in map(str.split, where[3:])}
+    assert rows["xla"] == ["0", "12"] and int(rows["numpy"][0]) > 100
+    assert {tuple(line.split(maxsplit=4)) for line in lent[3:]} == {
+        ("12", "12", "384", "B", "scipy.ndimage.gaussian_filter"),
+        ("12", "48", "384", "B", "scipy.ndimage.shift"),
+        ("1", "1", "128", "B", "scipy.sparse.csr_array"),
+        ("1", "1", "16", "B", "scipy.sparse.csr_array, keys"),
+        ("1", "1", "8", "B", "scipy.sparse.csc_array, keys"),
+        ("1", "1", "32", "B", "scipy.sparse.csr_array, attributes"),
+    }
+    assert [line.split() for line in often[3:]] == [
+        ["12", "48", "main.py:8", "predict"],
+        ["12", "24", "main.py:9", "norm"],
+    ]
+
+
+def test_the_audit_of_a_program_without_arrays():
+    _, _, errors = run("-m", "npcompat", "--audit", "-c", "print(1)")
+    for text in ("nothing was found", "nothing ran", "nothing was lent", "no function was found"):
+        assert text in errors
+
+
 def test_tracebacks_show_the_programs_lines(project):
     (project / "wrong.py").write_text(
         "import numpy as np\n\n\ndef f(x):\n    return x[7]\n\n\nf(np.ones(3))\n"

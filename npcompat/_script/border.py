@@ -47,6 +47,12 @@ def is_installed(package: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
+def _is_packages(kind: type) -> bool:
+    """Return True for a class of a package that is installed."""
+    return is_installed(_package(kind.__module__))
+
+
+@lru_cache(maxsize=4096)
 def is_installed_file(file: str) -> bool:
     """Return True for a file of an installed package or of Python itself, not of the program."""
     path = Path(file).resolve()
@@ -219,19 +225,20 @@ _OF_RESULT = _counted(onp.empty(0), 1)
 
 def key(of: Any, given: Any) -> Any:
     """Return the key of a subscript: handed over if the object is of an installed package."""
-    kind = type(of)
+    kind: Any = type(of)
     if kind in _CONTAINERS or isinstance(of, Handle):
         return given
-    if is_installed(_package(kind.__module__)):
+    if _is_packages(kind):
         return handed_over(given)
     return given
 
 
 def item(of: Any, given: Any) -> Any:
     """Return what an object has at a key, which is handed over if it is of a package."""
-    if type(of) in _CONTAINERS or isinstance(of, Handle):
+    kind: Any = type(of)
+    if kind in _CONTAINERS or isinstance(of, Handle):
         return of[given]
-    if is_installed(_package(type(of).__module__)):
+    if _is_packages(kind):
         return received(of[handed_over(given)])
     return of[given]
 
@@ -261,7 +268,8 @@ def assigned(of: Any, hand_over: Callable[[Any], Any] = handed_over) -> Any:
 
     It is the object itself unless it is of an installed package.
     """
-    return _Assigned(of, hand_over) if is_installed(_package(type(of).__module__)) else of
+    kind: Any = type(of)
+    return _Assigned(of, hand_over) if _is_packages(kind) else of
 
 
 _CONTAINERS = frozenset((list, dict, tuple, str, bytes, np.ndarray))

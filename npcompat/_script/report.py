@@ -209,7 +209,7 @@ def _name(function: Any, reached: Any = None) -> str:
     """Name of a callable of a package, such as `scipy.ndimage.gaussian_filter`."""
     name = getattr(function, "__qualname__", None) or type(function).__qualname__
     if isinstance(reached, ModuleType):
-        return f"{reached.__name__}.{name}"
+        return f"{reached.__name__}.{getattr(function, '__name__', name)}"
     owner = type(getattr(function, "__self__", function))
     module = str(getattr(function, "__module__", None) or owner.__module__)
     public = [part for part in module.split(".") if not part.startswith("_") or part == module]

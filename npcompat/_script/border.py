@@ -24,11 +24,9 @@ from typing import Any
 import numpy as onp
 
 from npcompat import np
-from npcompat._internal.core import modes
-from npcompat._internal.core.handle import Handle, Value
-from npcompat._internal.dispatch import handles
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch.array_like import array_of
 from npcompat._internal.dispatch.borrowed_buffers import over_memory
-from npcompat._internal.dispatch.placement import on_host
 
 _OURS = "npcompat"
 _STANDARD = frozenset(sys.stdlib_module_names)
@@ -210,8 +208,8 @@ def _as_ours(array: onp.ndarray[Any, Any], alone: bool) -> Any:
     """An array of ours in place of a NumPy array: its memory, or an alias if others have it,
     too.
     """
-    if alone and array.base is None and array.flags.owndata and on_host(modes.current()):
-        return handles.wrap(Value(array))
+    if alone and array.base is None and array.flags.owndata:
+        return array_of(array)
     return over_memory(array)
 
 

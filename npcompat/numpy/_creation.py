@@ -194,7 +194,8 @@ def _converted(
 
 def _of_others(a: Any, dtype: Any, copy: bool | None, device: Any, order: Order) -> Any:
     """Convert other objects than npcompat's: numbers, sequences, foreign arrays and memory."""
-    if not copy and device is None and (memory := _memory_of(a, dtype, order)) is not None:
+    shares = device is None and not (copy or (copy is False and modes.current().trace is not None))
+    if shares and (memory := _memory_of(a, dtype, order)) is not None:
         return over_memory(memory)
     if copy is False:
         raise ValueError(
@@ -382,7 +383,8 @@ def frombuffer(
 ) -> "ndarray":
     """Create a 1-d array over the memory of a buffer, which each side can write.
 
-    It is read-only if the buffer is. On XLA it is a copy.
+    It is on the host, and read-only if the buffer is. In a compiled function it is a read-only
+    copy.
 
     Examples
     --------

@@ -311,8 +311,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> "
     ----------
     x : object with ``__dlpack__`` and ``__dlpack_device__``
         An array of NumPy, torch, JAX or any library that speaks DLPack. Each side sees the
-        other's writes if the new array is on the host and this one may be written. On XLA, it
-        must not be written while the new array is in use; writing the new one does not change it.
+        other's writes if the new array is on the host and this one may be written. On XLA the new
+        array is read-only, and this one must not be written while the new one is in use.
     device : Device or str, optional
         Device of the values.
     copy : bool, optional
@@ -352,7 +352,10 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> "
                     f"have to move to {mode.device}"
                 )
             payload = xla.moved(payload, mode.device)
-        return handles.wrap(new_value(payload))
+        made: Any = handles.wrap(new_value(payload))
+        if not copy:
+            made.setflags(write=False)
+        return made
 
 
 def _check_device(device: Any) -> None:

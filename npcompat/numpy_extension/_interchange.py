@@ -109,8 +109,8 @@ def from_dlpack(dlpack: Any) -> ndarray:
     if type(dlpack).__name__ == "PyCapsule":
         writable = _get_context(dlpack) == _WRITABLE
         memory = onp.from_dlpack(_Capsule(dlpack, (1, 0)))
-        found: Any = over_memory(onp.asarray(_Writable(memory)) if writable else memory)
-        return found if on_host(modes.current()) else np.array(found)
+        made: ndarray = over_memory(onp.asarray(_Writable(memory)) if writable else memory)
+        return made
     return np.from_dlpack(dlpack)
 
 

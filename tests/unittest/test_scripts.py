@@ -213,6 +213,18 @@ def test_functions_that_numba_compiles(tmp_path):
     assert run("-m", "npcompat", "main.py", cwd=tmp_path) == expected
 
 
+def test_writes_into_memory_of_others_reach_it_on_xla(project):
+    (project / "shared.py").write_text(
+        "import ctypes\nimport numpy as np\n"
+        "memory, numbers = bytearray(4), (ctypes.c_int * 2)()\n"
+        "a, b = np.frombuffer(memory, np.uint8), np.asarray(numbers)\n"
+        "a[0], b[1] = 7, 5\nmemory[1] = 8\n"
+        "print(memory[0], list(numbers), a, a + np.ones(4, np.uint8))\n"
+    )
+    code, printed, errors = run("-m", "npcompat", "--backend", "jax", "shared.py", cwd=project)
+    assert (code, printed) == (0, "7 [0, 5] [7 8 0 0] [8 9 1 1]\n"), errors
+
+
 def test_options(project):
     (project / "step.py").write_text(
         "import numpy as np\n"

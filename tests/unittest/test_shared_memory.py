@@ -381,10 +381,11 @@ def test_an_array_from_outside_is_not_handed_on_by_dlpack_while_compiling(placem
 # --- the other way --------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("placement", ["numpy", "jax"])
 @pytest.mark.parametrize("make", [np.asarray, np.frombuffer, lambda b: np.ndarray(4, "f8", b)])
 @pytest.mark.parametrize("kind", ["array", "memoryview", "bytearray", "readonly", "bytes"])
-def test_memory_of_others_is_shared(kind, make):
-    with npx.backend("numpy"):
+def test_memory_of_others_is_shared(kind, make, placement):
+    with npx.backend(placement):
         numbers = array.array("d", [1, 2, 3, 4])
         owner = bytearray(numbers.tobytes()) if kind in ("bytearray", "readonly") else numbers
         given = {
@@ -416,6 +417,46 @@ def test_copies_of_memory_of_others_are_copies():
         a, b = np.array(owner), np.asarray(owner, dtype="float32")
         owner[0] = 9
         assert a[0] == b[0] == 1
+
+
+@pytest.mark.parametrize("placement", ["numpy", "jax"])
+def test_memory_of_others_that_may_not_be_copied_is_shared(placement):
+    owner = array.array("d", [1, 2])
+    with npx.backend(placement):
+        shared = np.array(memoryview(owner), copy=False)
+        shared += 1
+        assert owner.tolist() == [2, 3]
+        with pytest.raises(ValueError, match="Unable to avoid copy"):
+            np.array(owner, dtype="float32", copy=False)
+
+
+def test_memory_of_others_is_read_only_in_compiled_functions():
+    owner = bytearray(8)
+
+    def written(x):
+        found = np.frombuffer(owner, "uint8")
+        found[0] = 7
+        return x + found
+
+    def copied(x):
+        return x + np.array(memoryview(owner), copy=False)
+
+    assert npx.jit(lambda x: x + np.frombuffer(owner, "uint8"))(np.ones(8)).tolist() == [1] * 8
+    with pytest.raises(ValueError, match="read-only"):
+        npx.jit(written)(np.ones(8))
+    with pytest.raises(ValueError, match="Unable to avoid copy"):
+        npx.jit(copied)(np.ones(8))
+
+
+def test_arrays_from_dlpack_on_xla_are_read_only_unless_copied():
+    theirs = onp.ones(3)
+    with npx.backend("jax"):
+        ours = np.from_dlpack(theirs)
+        with pytest.raises(ValueError, match="read-only"):
+            ours[0] = 5
+        copied = np.from_dlpack(theirs, copy=True)
+        copied[0] = 5
+        assert copied.tolist() == [5, 1, 1] and (ours + 1).tolist() == [2, 2, 2]
 
 
 def test_arrays_from_dlpack_share_memory():

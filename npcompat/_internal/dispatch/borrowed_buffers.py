@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.core import dtypes, modes, program_lock
+from npcompat._internal.core import modes, program_lock
 from npcompat._internal.core.handle import (
     BorrowedValue,
     Handle,
@@ -29,7 +29,7 @@ from npcompat._internal.core.handle import (
     root_of,
 )
 from npcompat._internal.dispatch import backends, handles, writes
-from npcompat._internal.dispatch.placement import constant, on_host
+from npcompat._internal.dispatch.placement import constant
 
 Array = onp.ndarray[Any, Any]
 
@@ -73,20 +73,21 @@ def borrowed_array(buffer: Any, escaped: bool = False) -> Any:
 
 
 def over_memory(array: Array) -> Any:
-    """Return a new array that shares the memory of a NumPy array; on XLA it is a copy.
+    """Return a new array that shares the memory of a NumPy array, on the host.
 
-    Memory of a `bytes` object never changes, so it becomes an ordinary value.
+    It stays there whatever the placement: values on XLA could not see the writes of others. Memory
+    of a `bytes` object never changes, so it becomes an ordinary value. While a function is
+    compiled, the result is a read-only copy.
     """
     owner: Any = array.base
     while isinstance(owner, onp.ndarray | memoryview):
         owner = owner.base if isinstance(owner, onp.ndarray) else owner.obj
-    if not (on_host(modes.current()) or not dtypes.on_devices(array.dtype)):
-        made = handles.wrap(constant(array.copy()))
-    elif type(owner) is bytes:
-        made = handles.wrap(Value(array))
+    traced = modes.current().trace is not None
+    if type(owner) is bytes or traced:
+        made = handles.wrap(constant(array if type(owner) is bytes else array.copy()))
     else:
         made = borrowed_array(array)
-    if array.flags.writeable:
+    if array.flags.writeable and not traced:
         return made
     made.setflags(write=False)
     return made[...]  # a view of a read-only array can't be made writeable

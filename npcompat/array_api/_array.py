@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import npcompat.numpy as np
-from npcompat._internal.core import modes
+from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import late_bound, subclasses
 
@@ -78,11 +78,19 @@ def of_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def asarray(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap `np.asarray`: one of the standard's arrays stays the same object if nothing changes."""
+    """Wrap `np.asarray`: one of the standard's arrays stays the same object if nothing changes.
+
+    Strings and other objects raise TypeError: the standard has no dtype for them.
+    """
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         found = function(*args, **kwargs)
+        if found.dtype.kind not in "biufc" and not dtypes.on_devices(found.dtype):
+            raise TypeError(
+                f"asarray: the array API standard has no dtype for elements of {found.dtype}; "
+                "convert them to numbers, or use npcompat.numpy"
+            )
         given = args[0] if args else kwargs.get("a")
         view = found._view
         if type(given) is Array and view is not None and view.parent is given:

@@ -160,3 +160,9 @@ def test_other_names_are_numpys():
     assert xp.nanmean is np.nanmean
     with pytest.raises(AttributeError, match=r"module 'npcompat.array_api' has no attribute 'no'"):
         xp.no
+
+
+@pytest.mark.parametrize("given", [["yes", "no"], onp.array(["a"]), onp.array([None]), "a"])
+def test_elements_for_which_the_standard_has_no_dtype_are_refused(given):
+    with pytest.raises(TypeError, match="the array API standard has no dtype for elements of"):
+        xp.asarray(given)

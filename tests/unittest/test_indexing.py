@@ -233,6 +233,16 @@ def test_bad_keys_raise_what_numpy_raises_and_write_nothing(key):
     agrees(write, CUBE)
 
 
+@pytest.mark.parametrize("key", ["a", b"a", (0, "a"), object(), {1}])
+def test_keys_that_are_no_indices_are_named(key):
+    a = np.ones((2, 2))
+    for use in (lambda: a[key], lambda: a.__setitem__(key, 0)):
+        with pytest.raises(IndexError, match=r"^only integers, slices .* valid indices, got "):
+            use()
+    with pytest.raises(IndexError, match=r"type, got <U1$"):
+        a[["a"]]
+
+
 @pytest.mark.parametrize(
     ("key", "value"),
     [

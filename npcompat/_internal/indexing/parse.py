@@ -188,9 +188,14 @@ def _as_array(item: Any) -> Any:
             found = found.astype(onp.intp)
     dtype = getattr(found, "dtype", None)
     if dtype is not None and dtype.kind not in "iub":
+        if not found.shape and dtype.kind in "SUTO":
+            raise IndexError(
+                "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer "
+                f"or boolean arrays are valid indices, got {item!r}"
+            )
+        advice = "; use .astype('int64') if the values are whole" if dtype.kind in "fc" else ""
         raise IndexError(
-            f"arrays used as indices must be of integer (or boolean) type, got {dtype}; use "
-            ".astype('int64') if the values are whole"
+            f"arrays used as indices must be of integer (or boolean) type, got {dtype}{advice}"
         )
     return found
 

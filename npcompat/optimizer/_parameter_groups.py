@@ -42,7 +42,10 @@ class _Group:
         """Return one parameter's entry of an array of the group."""
         if array.ndim == 0:
             return array
-        return np.array(neutral) if array.shape == (0,) else array[position]
+        if array.shape == (0,):
+            handles.read(array)  # a trace that depends on its length has it as an operand
+            return np.array(neutral)
+        return array[position]
 
     def set_counts(self, counts: onp.ndarray[Any, Any]) -> None:
         """Set the update counts."""

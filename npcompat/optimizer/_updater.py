@@ -4,6 +4,9 @@ import pickle
 from collections.abc import Sequence
 from typing import Any
 
+from npcompat._internal.core import modes
+from npcompat._internal.dispatch import handles
+from npcompat._internal.dispatch.outside_traces import outside, value_outside
 from npcompat.optimizer._optimizer import Optimizer, is_narrow
 
 
@@ -38,14 +41,22 @@ class Updater:
         changed, self._hyper = self._hyper is not None and hyper != self._hyper, hyper
         for i, w in zip(indices, weights, strict=True):
             if i not in self.states:
-                self.states[i] = self.optimizer.create_state_multi_precision(i, w)
+                self.states[i] = self._created(i, w)
             elif changed and self.optimizer.rule is not None:
                 self.states[i] = self._fitting(i, w)
+
+    def _created(self, index: Any, weight: Any) -> Any:
+        """Create the state of a parameter, outside the running traces: it lasts longer than they."""
+        if modes.current().trace is None:
+            return self.optimizer.create_state_multi_precision(index, weight)
+        before = handles.wrap(value_outside(weight))
+        with outside():
+            return self.optimizer.create_state_multi_precision(index, before)
 
     def _fitting(self, index: Any, weight: Any) -> Any:
         """Return the state of a parameter as the rule needs it, with the arrays it already has."""
         before: Any = self.states[index] or ()
-        new: Any = self.optimizer.create_state_multi_precision(index, weight) or ()
+        new: Any = self._created(index, weight) or ()
         if [(a.shape, a.dtype) for a in before] == [(a.shape, a.dtype) for a in new]:
             return self.states[index]
         kept = 1 if self.optimizer.multi_precision and is_narrow(weight.dtype) else 0

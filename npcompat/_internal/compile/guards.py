@@ -122,6 +122,7 @@ class _Reach:
         self._always: dict[tuple[int, Any], Guard] = {}
         self._owned: dict[tuple[int, Any], Guard] = {}
         self._cell_names: dict[int, set[str]] = {}
+        self._kinds: set[type] = set()
 
     def follow(self) -> None:
         """Collect the guards on all that is reachable."""
@@ -145,6 +146,7 @@ class _Reach:
             waiting.extend(self._of_function(value))
             waiting.extend(self._methods_of(value))
             waiting.extend(self._add_noted(value))
+            waiting.extend(self._add_noted_class(value if isinstance(value, type) else type(value)))
         self._add_owned()
 
     def _add_noted(self, value: Any) -> list[Any]:
@@ -155,10 +157,7 @@ class _Reach:
         next_ones: list[Any] = []
         target = self._owned if changes.is_tracked(value) else self._always
         for key, guard in found.guards.items():
-            if isinstance(guard[1], type):
-                self._always[id(guard[1]), guard[2]] = guard  # once for all instances
-            else:
-                (self._always if key is None else target)[id(value), key] = guard
+            (self._always if key is None else target)[id(value), key] = guard
             if key is ALL:
                 next_ones += guard[3].values()
             elif key is not None:
@@ -166,6 +165,15 @@ class _Reach:
             else:
                 next_ones += snapshots.items(value)
         return next_ones
+
+    def _add_noted_class(self, kind: type) -> list[Any]:
+        """Add the guards on a class; return what they lead to."""
+        if kind in self._kinds:
+            return []
+        self._kinds.add(kind)
+        found = self._state.classes.get(id(kind), {})
+        self._always.update({(id(kind), key): guard for key, guard in found.items()})
+        return [guard[3] for guard in found.values()]
 
     def kept(self) -> tuple[list[Guard], list[Guard]]:
         """Return the guards to check before each use, and after changes: not those on logs."""

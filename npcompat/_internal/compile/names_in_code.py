@@ -91,7 +91,7 @@ def names_of_getters(values: Sequence[Any]) -> set[str]:
     return {n for getter in getters for path in getter.__reduce__()[1] for n in path.split(".")}
 
 
-_MUTATORS: frozenset[str] = frozenset(
+MUTATORS: frozenset[str] = frozenset(
     ("append", "extend", "add", "update", "insert", "appendleft", "clear")
 )
 """Methods of containers that only write: a call does not count as a read."""
@@ -113,7 +113,7 @@ class _Reads(ast.NodeVisitor):
         self.visit(node.value)
 
     def visit_Call(self, node: ast.Call) -> None:
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _MUTATORS:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in MUTATORS:
             self._written(node.func.value)
             for argument in (*node.args, *[k.value for k in node.keywords]):
                 self.visit(argument)
@@ -164,4 +164,4 @@ def _reads_of_lambda(code: types.CodeType) -> set[str] | None:
     return {*code.co_names, *code.co_freevars, *code.co_varnames}
 
 
-__all__ = ["asked_of", "names_of", "names_of_getters", "read_names"]
+__all__ = ["MUTATORS", "asked_of", "names_of", "names_of_getters", "read_names"]

@@ -22,7 +22,7 @@ from npcompat._internal.compile.attribute_guards import (
     may_be_hidden,
     state_of,
 )
-from npcompat._internal.compile.names_in_code import asked_of
+from npcompat._internal.compile.names_in_code import MUTATORS, asked_of
 from npcompat._internal.compile.snapshots import ATTRIBUTE, MAPPING, Guard
 from npcompat._internal.core import changes
 from npcompat._internal.core.handle import Handle
@@ -30,7 +30,7 @@ from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat._internal.support.errors import CompileWarning, user_location
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
-_IMMUTABLE = frozenset((*_PLAIN, range, slice, onp.dtype, types.BuiltinFunctionType))
+_IMMUTABLE = frozenset((*_PLAIN, range, slice, onp.dtype))
 _LARGEST = 10_000
 """Maximum number of items of a container into which guards descend; those of longer ones are only
 compared by identity."""
@@ -70,14 +70,16 @@ class Lacking:
 class NotedState:
     """State that a traced function may read, noted when a function was called that names it.
 
-    Objects are known by id, and held, so that no other takes their place in memory. `owned` are
-    objects of npcompat's own classes with their attributes. `streams` and `iterators` are positions
+    Objects are known by id, and held, so that no other takes their place in memory. `classes` are
+    the guards on classes, also of objects that the trace has made. `owned` are objects of
+    npcompat's own classes with their attributes. `streams` and `iterators` are positions
     that a trace should leave alone.
     """
 
     def __init__(self, name: str) -> None:
         self._name = name
         self.objects: dict[int, Noted] = {}
+        self.classes: dict[int, dict[Any, Guard]] = {}
         self.lacking: dict[int, Lacking] = {}
         self.owned: dict[int, tuple[Any, dict[str, Any]]] = {}
         self.streams: list[tuple[Any, Callable[[], Any], Any, str]] = []
@@ -111,6 +113,7 @@ class NotedState:
         found.names |= new
         guards = found.guards
         held = [g[3] for key, g in guards.items() if key is not None and key is not ALL]
+        held += [g[3] for g in self._of_class(value).values()]
         if None in guards:
             for item in self._items(value):
                 self.note(item, new, depth + 1)
@@ -164,16 +167,22 @@ class NotedState:
         if state is not None and not isinstance(value, types.ModuleType | type):
             self.absent(value, state, {n for n in read if may_be_hidden(value, n)} - state.keys())
         for name in read:
-            for key, guard in (
-                (name, attribute_guard(value, name)),
-                (f"{name} of the class", class_guard(value, name)),
-            ):
-                if guard is not None and key not in guards:
-                    guards[key] = guard
-                    held.append(guard[3])
+            guard = attribute_guard(value, name)
+            if guard is not None and name not in guards:
+                guards[name] = guard
+                held.append(guard[3])
+            guard = class_guard(value, name)
+            if guard is not None:
+                of_class = self._of_class(value)
+                held.append(of_class.setdefault(name, guard)[3])
         if "super" in found.names:
-            _add_inherited(value, found.names if "super" in new else new, guards)
+            _add_inherited(value, found.names if "super" in new else new, self._of_class(value))
         return held
+
+    def _of_class(self, value: Any) -> dict[Any, Guard]:
+        """Return the guards on a class, or on that of an object."""
+        kind = value if isinstance(value, type) else type(value)
+        return self.classes.setdefault(id(kind), {})
 
     def _note_without(self, value: Any, names: set[str]) -> None:
         """Note attributes that an object lacks, for which code asks, or catches an error."""
@@ -225,8 +234,16 @@ def _add_inherited(value: Any, names: set[str], guards: dict[Any, Guard]) -> Non
 
 
 def holds_no_state(value: Any) -> bool:
-    """Return True for arrays, which are operands, and for what can't change."""
-    return type(value) in _IMMUTABLE or isinstance(value, Handle | TracedNumber)
+    """Return True for arrays, which are operands, and for what can't change or is only written."""
+    kind = type(value)
+    if kind is types.BuiltinFunctionType:
+        owner = value.__self__
+        return (
+            owner is None
+            or isinstance(owner, type | types.ModuleType)
+            or value.__name__ in MUTATORS
+        )
+    return kind in _IMMUTABLE or isinstance(value, Handle | TracedNumber)
 
 
 __all__ = ["ALL", "Lacking", "Noted", "NotedState", "holds_no_state"]

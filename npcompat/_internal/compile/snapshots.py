@@ -42,7 +42,8 @@ _MAPPINGS = (
 )
 _LISTED = (*_VIEWS, *_MAPPINGS, UserList, ContextVar)
 """Containers of the standard library whose items are listed to compare them."""
-_HOLDERS = (weakref.ref, type(lru_cache(lambda: None)))
+_BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
+_HOLDERS = (weakref.ref, type(lru_cache(lambda: None)), partial, *_BOUND)
 """Objects that hold others, and are the same ones as long as they do."""
 _NOTHING: Any = object()
 
@@ -95,9 +96,15 @@ def items(value: Any) -> list[Any]:
 
 
 def _held(value: Any) -> list[Any]:
-    """Return what a weak reference refers to, or what a cache of `functools` remembers."""
+    """Return what a weak reference refers to, a method of Python's is bound to, a partial function
+    is given, or what a cache of `functools` remembers.
+    """
     if isinstance(value, weakref.ref):
         return [value()]
+    if isinstance(value, _BOUND):
+        return [value.__self__]
+    if isinstance(value, partial):
+        return [value.func, *value.args, *value.keywords.values()]
     held = [h for h in gc.get_referents(value) if h is not value.__dict__]
     if not value.cache_info().currsize:
         return []
@@ -191,6 +198,8 @@ def streams() -> list[tuple[Any, Callable[[], Any], Any, str]]:
 
 def stream(value: Any) -> tuple[Any, Callable[[], Any], Any, str] | None:
     """Return the same of an object that is a random stream of Python or NumPy, else None."""
+    if value is getattr(random.random, "__self__", None):  # among the global ones
+        return None
     if isinstance(value, random.Random):
         return (value, value.getstate, value.getstate(), "a random.Random")
     if not isinstance(value, onp.random.Generator | onp.random.RandomState):

@@ -143,18 +143,17 @@ def _mask_and_values(a: Any, mask: ArrayLike, values: Any, what: str) -> tuple[A
     for `copyto`. Lists and scalars become elements of the dtype of `a`.
     """
     _check_array(a, what)
-    mask = asarray(mask)
-    if isinstance(values, (Handle, onp.ndarray)) and values.ndim:
-        if not onp.can_cast(values.dtype, a.dtype, "same_kind"):
-            raise TypeError(
-                f"{what}: cannot cast array data from {values.dtype!r} to {a.dtype!r} according "
-                "to the rule 'same_kind'; convert the values by astype"
-            )
-    if mask.size != a.size:
-        raise ValueError(
-            f"{what}: mask and data must be the same size, got {mask.size} and {a.size} elements"
+    chosen, is_array = asarray(mask), isinstance(values, (Handle, onp.ndarray))
+    if is_array and values.ndim and not onp.can_cast(values.dtype, a.dtype, "same_kind"):
+        raise TypeError(
+            f"{what}: cannot cast array data from {values.dtype!r} to {a.dtype!r} according to the "
+            "rule 'same_kind'; convert the values by astype"
         )
-    return mask, values if isinstance(values, Handle) else asarray(values, a.dtype)
+    if chosen.size != a.size:
+        raise ValueError(
+            f"{what}: mask and data must be the same size, got {chosen.size} and {a.size} elements"
+        )
+    return chosen, values if isinstance(values, Handle) else asarray(values, a.dtype)
 
 
 @into_numpys
@@ -168,12 +167,12 @@ def place(arr: Any, mask: ArrayLike, vals: ArrayLike) -> None:
     >>> a
     array([0, 1, 7, 8])
     """
-    mask, written = _mask_and_values(arr, mask, vals, "place")
+    chosen, written = _mask_and_values(arr, mask, vals, "place")
     if written.size == 0:
-        if mask.any():
+        if chosen.any():
             raise ValueError("Cannot insert from an empty array!")
         return
-    operands = [None, handles.read(mask), handles.read(written)]
+    operands = [None, handles.read(chosen), handles.read(written)]
     writes.write_part(arr, _place, operands)
 
 
@@ -190,9 +189,9 @@ def putmask(a: Any, /, mask: ArrayLike, values: ArrayLike) -> None:
     >>> a
     array([0, 1, 7, 8])
     """
-    mask, written = _mask_and_values(a, mask, values, "putmask")
+    chosen, written = _mask_and_values(a, mask, values, "putmask")
     if written.size:
-        operands = [None, handles.read(mask), handles.read(written)]
+        operands = [None, handles.read(chosen), handles.read(written)]
         writes.write_part(a, _putmask, operands)
 
 

@@ -8,7 +8,7 @@ from npcompat._internal.core import dtypes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import normalized_axes, operator
 from npcompat._internal.dispatch.apply import apply
-from npcompat.numpy._arithmetic import absolute, remainder
+from npcompat.numpy._arithmetic import absolute, remainder, subtract
 from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._differences import diff
 from npcompat.numpy._host_arrays import by_numpy
@@ -171,6 +171,8 @@ def gradient(f: ArrayLike, *varargs: ArrayLike, axis: AxisLike = None, edge_orde
     spacings = _spacings(varargs, f, axes)
     if edge_order > 2:
         raise ValueError(f"'edge_order' greater than 2 not supported, got {edge_order}")
+    if f.dtype == bool:
+        subtract(f, f)  # raise NumPy's error
     if not dtypes.is_inexact(f.dtype):
         f = f.astype(float)
     found = []

@@ -9,13 +9,13 @@ import numpy as onp
 
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
-from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import array_like, handles
+from npcompat._internal.dispatch import array_like
 from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._checks import flagged, refuse, shaping
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._differences import diff
+from npcompat.numpy._host_arrays import as_numpys
 from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._typing import ArrayLike
 
@@ -208,7 +208,7 @@ def _edge_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution
     ] * 2, attrs["dtype"]
 
 
-@operator("_npi_bin_edges", rule=_edge_types, differentiable=False)
+@operator("_npi_bin_edges", rule=_edge_types)
 def spaced_edges(xp: Any, low: Any, high: Any, *, count: int, dtype: Any) -> Any:
     """Compute the edges of equal-width bins; an empty interval is widened by one.
 
@@ -258,12 +258,7 @@ def _histogram_on_host(xp: Any, a: Any, edges: Any, *rest: Any) -> Any:
     return xp.histogram(a, edges.shape[0] - 1, rest[:2], weights=weights)[0]
 
 
-@operator(
-    "_npi_histogram",
-    rule=_histogram_types,
-    differentiable=False,
-    kernels={"numpy": _histogram_on_host},
-)
+@operator("_npi_histogram", rule=_histogram_types, kernels={"numpy": _histogram_on_host})
 def _histogram(xp: Any, a: Any, edges: Any, *rest: Any) -> Any:
     """Count the elements in each bin, or sum their weights; the last bin is closed.
 
@@ -380,12 +375,7 @@ def _edges(a: Any, bins: Any, range: Any, weights: Any) -> tuple[Any, list[Any]]
 def ends_of(a: Any, range: Any) -> list[Any]:
     """Return the first and the last edge: as given, or the least and the largest element."""
     if range is not None:
-        low, high = (
-            v
-            if type(v) in (int, float)
-            else onp.asarray(handles.to_host(v) if isinstance(v, Handle) else v)
-            for v in range
-        )
+        low, high = (v if type(v) in (int, float) else onp.asarray(as_numpys(v)) for v in range)
         if low > high:
             raise ValueError("max must be larger than min in range parameter.")
         if not (onp.isfinite(low) and onp.isfinite(high)):

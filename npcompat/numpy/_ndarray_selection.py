@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
-from npcompat._internal.core import dtypes
+from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import array_like, handles, subclasses
 from npcompat._internal.dispatch.apply import apply
@@ -20,6 +20,21 @@ from npcompat.numpy._typing import ArrayLike, Out
 
 if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray
+
+
+def _check_bits(a: Any, dtype: onp.dtype[Any]) -> None:
+    """Raise if a recorded array is read as other floats: bits have no derivative.
+
+    Real numbers read as complex ones of the same precision, and the other way, have one.
+    """
+    if not (modes.current().recording and dtypes.is_inexact(a.dtype) and dtypes.is_inexact(dtype)):
+        return
+    parts = [onp.dtype(f"f{d.itemsize // 2}") if d.kind == "c" else d for d in (a.dtype, dtype)]
+    if parts[0] != parts[1] and handles.read(a).node is not None:
+        raise TypeError(
+            f"view: the bytes of a recorded {a.dtype} array have no derivative as {dtype}; give it "
+            "`x.detach()`, or convert the numbers by `astype`"
+        )
 
 
 class Selection:
@@ -53,6 +68,7 @@ class Selection:
         else:
             wanted = dtypes.canonical(dtype)
             handles.layout(self).view(wanted)  # raise NumPy's error if this is impossible
+            _check_bits(self, wanted)
             found = lens.reinterpreted(wanted)
         if type is None or type is builtins.type(self):
             return lens.view(self, found)

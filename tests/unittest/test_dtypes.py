@@ -7,6 +7,7 @@ import itertools
 import ml_dtypes
 import numpy as onp
 import pytest
+from oracle import agrees
 
 from npcompat import np, npx
 
@@ -497,3 +498,17 @@ def test_any_byte_but_zero_is_true(backend):
         a, b = (np.frombuffer(byte * 5, dtype=bool) for byte in (b"\xff", b"\x02"))
         assert int(a.sum()) == 5
         assert onp.array_equal(np.logical_and(a, b), onp.ones(5, bool))
+
+
+@pytest.mark.usefixtures("numpy_mode")
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (-1j, 1 + 1j), (complex("nan"), 1)])
+def test_clipped_complex_numbers_keep_nan(low, high):
+    agrees(
+        lambda np, a: np.clip(a, low, high),
+        onp.array([1 + 2j, complex("nan"), complex(0, onp.nan), -2j]),
+    )
+
+
+def test_differences_of_truth_values_are_refused():
+    error = agrees(lambda np, a: np.gradient(a), onp.array([True, False, True]))
+    assert isinstance(error, TypeError)

@@ -4,6 +4,8 @@ import numpy as onp
 import pytest
 from oracle import agrees
 
+from npcompat import autograd, np, npx
+
 
 @pytest.mark.usefixtures("numpy_mode")
 @pytest.mark.parametrize("views", [("u1", "u4"), ("u4", "u1"), ("i2", "u1"), ("u1", "i2")])
@@ -66,3 +68,27 @@ def test_bytes_of_overlapping_windows_are_read_as_another_type():
         return np.matrix_transpose(np.lib.stride_tricks.sliding_window_view(a, 2)).view("u4")
 
     agrees(program, onp.array([-1, 6, 2, 9]), modes=("jax", "numpy"))
+
+
+@pytest.mark.usefixtures("placed")
+@pytest.mark.parametrize("dtype", ["float16", "complex128", "bfloat16"])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_recorded_numbers_are_not_read_as_bytes_of_other_floats(dtype, compiled):
+    def loss(x):
+        return x.reshape(2, 2, 2, 2).swapaxes(0, 1).copy().reshape(2, 8).view(dtype).real.sum()
+
+    x = np.ones(16, dtype="float32")
+    x.attach_grad()
+    with autograd.record(), pytest.raises(TypeError, match="have no derivative as"):
+        (npx.jit(loss) if compiled else loss)(x)
+    (npx.jit(loss) if compiled else loss)(x)
+
+
+@pytest.mark.usefixtures("placed")
+def test_recorded_pairs_are_read_as_complex_numbers():
+    x = np.arange(4.0, dtype="float32")
+    x.attach_grad()
+    with autograd.record():
+        loss = (x.view("complex64") ** 2).real.sum()
+    loss.backward()
+    assert x.grad.tolist() == [0, -2, 4, -6]

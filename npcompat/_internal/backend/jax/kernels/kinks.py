@@ -65,7 +65,11 @@ real_power.defjvp(_derivative_of_real_power, symbolic_zeros=True)
 @jax.custom_jvp
 def clipped(a: Any, low: Any, high: Any) -> Any:
     """Values clipped from below and above; the derivative at the bounds is that of the values."""
-    return jnp.minimum(jnp.maximum(a, low), high)
+    out = jnp.minimum(jnp.maximum(a, low), high)
+    if jnp.iscomplexobj(out):  # comparisons of complex numbers lose nan
+        for operand in (high, low, a):
+            out = jnp.where(jnp.isnan(operand), operand, out)
+    return out
 
 
 @clipped.defjvp

@@ -8,13 +8,15 @@ from unittest import mock
 import jax.numpy as jnp
 import numpy as onp
 
+import npcompat
 from npcompat._internal.backend.jax import differentiation, interop
 from npcompat._internal.backend.jax.kernels import kinks
 from npcompat._internal.backend.jaxpr import overlapping_writes
-from npcompat._internal.compile import control_flow, guards, noted_state, watch
+from npcompat._internal.compile import control_flow, guards, noted_state, snapshots, watch
 from npcompat._internal.core.op import REGISTRY, Op
 from npcompat._internal.dispatch import apply, array_like, writes
 from npcompat.numpy import _manipulation, _ufunc
+from npcompat.optimizer import _parameter_groups, _updater
 
 _joined = array_like.joined_value
 _replace = writes._replace
@@ -65,6 +67,18 @@ def _moved(handle, value, keeps_place=True):
     _replace(handle, value, False)
 
 
+def _created_in_the_trace(self, index, weight):
+    """Users' functions make states within a trace."""
+    return self.optimizer.create_state_multi_precision(index, weight)
+
+
+def _entry(self, array, position, neutral):
+    """An array of neutral factors is no operand."""
+    if array.shape == (0,):
+        return npcompat.np.array(neutral)
+    return array if array.ndim == 0 else array[position]
+
+
 MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     "overlapping writes": (
         "compiled",
@@ -111,6 +125,22 @@ MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     "hidden attributes": (
         "state",
         lambda: mock.patch.object(noted_state, "may_be_hidden", return_value=False),
+    ),
+    "classes of objects made while tracing": (
+        "state",
+        lambda: mock.patch.object(guards._Reach, "_add_noted_class", return_value=[]),
+    ),
+    "methods of Python's objects": (
+        "state",
+        lambda: mock.patch.object(snapshots, "_HOLDERS", snapshots._HOLDERS[:2]),
+    ),
+    "states of users' optimizers": (
+        "state",
+        lambda: mock.patch.object(_updater.Updater, "_created", _created_in_the_trace),
+    ),
+    "neutral factors of rates": (
+        "state",
+        lambda: mock.patch.object(_parameter_groups._Group, "at", _entry),
     ),
     "order of dicts": (
         "state",

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat import autograd, gluon, init, lr_scheduler, np, npx
+from npcompat import autograd, gluon, init, lr_scheduler, np, npx, optimizer
 from tests.programs.modes import DisagreementError
 
 
@@ -19,6 +19,32 @@ class Settings(SimpleNamespace):
 
     def scale(self) -> float:
         return 1.0
+
+
+class Gain:
+    """A class whose objects compiled functions make."""
+
+    level = 1.0
+
+    def __call__(self, x):
+        return x * self.level
+
+
+class Heavy(optimizer.Optimizer):
+    """Heavy ball, as a user writes it."""
+
+    def __init__(self, gain: float = 1.0, **options: Any) -> None:
+        super().__init__(**options)
+        self.gain = gain
+
+    def create_state(self, index, weight):
+        return np.zeros_like(weight)
+
+    def step(self, indices, weights, grads, states):
+        for i, w, g, m in zip(indices, weights, grads, states, strict=True):
+            self._update_count(i)
+            m[...] = 0.5 * m + g + self._get_wd(i) * w
+            w[...] = w - self._get_lr(i) * self.gain * m
 
 
 class Held(gluon.HybridBlock):
@@ -90,6 +116,12 @@ CHANGES = [
     "adam.optimizer.epsilon = {f}",
     "adam.set_learning_rate({f})",
     "other.collect_params()['weight'].lr_mult = {f}",
+    "Gain.level = {n}",
+    "levels[0] = {n}",
+    "heavy.optimizer.gain = {f}",
+    "heavy.optimizer.wd = {f}",
+    "third.weight.lr_mult = {f}",
+    "third.weight.wd_mult = {f}",
     "looped.rate = {f}",
     "looped.count[...] = {n}",
 ]
@@ -98,6 +130,7 @@ CALLS = [
     "results.append(called(x))",
     "step(x)",
     "step_adam(x)",
+    "step_heavy(x)",
     "results.append(weighed({{'a': x, 'b': x * {n}}}))",
     "results.append(weighed({{'b': x * {n}, 'a': x}}))",
     "results.append(static(np.arange(3), ({i},)))",
@@ -117,19 +150,22 @@ def draft(rng: random.Random) -> list[str]:
                 n=rng.randrange(1, 9) / 2, i=rng.randrange(4), f=rng.randrange(1, 9) / 10
             )
         )
-    call = rng.choice(CALLS[:4])  # nothing is to be filled in
-    return [call, *lines, call, "step(x)", "step_adam(x)"]
+    call = rng.choice(CALLS[:5])  # nothing is to be filled in
+    return [call, *lines, call, "step(x)", "step_adam(x)", "step_heavy(x)"]
 
 
 def run(lines: list[str], compiled: bool) -> list:
     looped = Looped()
     looped.initialize()
     carried = [np.zeros(2)]
-    held, net, other = Held(), *[gluon.nn.Dense(1, in_units=2) for _ in range(2)]
-    for block in (net, other):
+    Gain.level = 1.0
+    held, *nets = Held(), *[gluon.nn.Dense(1, in_units=2) for _ in range(3)]
+    net, other, third = nets
+    for block in nets:
         block.initialize(init.One())
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1, "momentum": 0.9})
     adam = gluon.Trainer(other.collect_params(), "adam", {"learning_rate": 0.1})
+    heavy = gluon.Trainer(third.collect_params(), Heavy(learning_rate=0.01))
 
     def stepping(block, by):
         def step(x):
@@ -146,13 +182,14 @@ def run(lines: list[str], compiled: bool) -> list:
         loss.backward()
         return [loss, looped.weight.grad() * 1, looped.count * 1]
 
-    settings = SimpleNamespace(k=2.0)
+    settings, levels = SimpleNamespace(k=2.0), [1.0]
+    level_at = levels.__getitem__
 
     def current():
         return settings
 
     def called(x):
-        return held(x) * current().k
+        return Gain()(held(x)) * current().k * level_at(0)
 
     def weighed(d):
         return sum([v * (i + 1) for i, v in enumerate(d.values())])
@@ -161,13 +198,18 @@ def run(lines: list[str], compiled: bool) -> list:
         return x * k[0]
 
     step, step_adam = stepping(net, trainer), stepping(other, adam)
+    step_heavy = stepping(third, heavy)
     if compiled:
         held.hybridize()
         looped.hybridize()
         called, step, step_adam = npx.jit(called), npx.jit(step), npx.jit(step_adam)
-        weighed, static = npx.jit(weighed), npx.jit(static, static_argnums=1)
+        step_heavy, weighed, static = (
+            npx.jit(step_heavy),
+            npx.jit(weighed),
+            npx.jit(static, static_argnums=1),
+        )
     x, results = np.array([1.0, 2.0]), []
-    names = {**locals(), "np": np, "lr_scheduler": lr_scheduler}
+    names = {**locals(), "np": np, "lr_scheduler": lr_scheduler, "Gain": Gain}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for line in lines:
@@ -179,7 +221,7 @@ def run(lines: list[str], compiled: bool) -> list:
                 results.append(type(error).__name__)
     found: list[Any] = [
         *results,
-        *[p.data() for b in (net, other) for p in b.collect_params().values()],
+        *[p.data() for b in nets for p in b.collect_params().values()],
     ]
     return [a if isinstance(a, str) else onp.asarray(a) for a in found]
 

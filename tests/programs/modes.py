@@ -137,8 +137,9 @@ def _gradients(lines: Lines, start: list, places: tuple[str, ...]) -> None:
     slopes = [(at(h) - at(-h)) / (2 * h) for h in (1e-4, 1e-5)]
     if abs(slopes[0] - slopes[1]) > 1e-4 * (1 + abs(slopes[1])) or not onp.isfinite(slopes).all():
         return
-    if abs(at(1e-5) - at(0.0)) > 1e-5 * 1e3 * (1 + abs(slopes[1])):
-        return  # a jump, up on one side and down on the other
+    sides = [(at(h) - at(0.0)) / h for h in (1e-5, -1e-5)]
+    if abs(sides[0] - sides[1]) > 1e-2 * (1 + abs(slopes[1])):
+        return  # a kink, or a jump up on one side and down on the other
     if _jumps(made(0.0), made(1e-5)) or _jumps(made(0.0), made(-1e-5)):
         return  # of several elements, whose sum goes on
     results = {}

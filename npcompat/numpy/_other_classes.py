@@ -61,13 +61,19 @@ def _is_container(kind: Any) -> bool:
     """Return True for classes of other libraries that hold arrays in a way of their own.
 
     Series and frames of pandas, labelled arrays of xarray and sparse matrices are such: what
-    NumPy's functions make of them is theirs. Arrays that speak DLPack are taken as arrays.
+    NumPy's functions make of them is theirs. Arrays that speak DLPack are taken as arrays, and so
+    are classes that become one by `__array__` and have no say in results.
     """
     return (
         not issubclass(kind, (Handle, onp.ndarray, *_PLAIN))
         and hasattr(kind, "__array_priority__")
         and not hasattr(kind, "__dlpack__")
+        and (not hasattr(kind, "__array__") or any([hasattr(kind, name) for name in _RULES]))
     )
+
+
+_RULES = ("__array_function__", "__array_ufunc__", "__array_wrap__")
+"""Methods by which a class decides what NumPy's functions make of it."""
 
 
 @functools.cache

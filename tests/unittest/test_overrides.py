@@ -263,6 +263,9 @@ class Box:
     def __array__(self, dtype=None, copy=None):
         return onp.array(self.values, dtype)
 
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        return array[()] if return_scalar else array
+
 
 BESIDE = {
     "interp": lambda b, y: np.interp(b, [1.0, 2.0], [y[0], y[1]]),
@@ -326,3 +329,54 @@ def test_classes_that_decline_leave_a_function_to_the_next():
     assert np.dot(a, Box(onp.ones(3))) == 3
     with pytest.raises(TypeError, match="no implementation found for 'numpy.dot'"):
         np.dot(a, a)
+
+
+class Reading:
+    """A class of a program, which is an array where one is asked for."""
+
+    __array_priority__ = 10
+
+    def __init__(self, values):
+        self.values = np.asarray(values)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+
+@pytest.mark.usefixtures("placed")
+@pytest.mark.parametrize("compiled", [False, True])
+def test_classes_without_a_say_in_results_are_taken_as_arrays(compiled):
+    def program(x):
+        reading = Reading(x)
+        found = [np.sum(reading), np.mean(reading), np.dot(reading, reading)]
+        parts = (np.cumsum(reading), np.concatenate([reading, reading]), np.sort(reading))
+        return [*found, *parts, np.where(reading, 1, 0), np.sin(reading)]
+
+    x = np.array([2.0, 1.0])
+    found = (npx.jit(program) if compiled else program)(x)
+    assert [float(a) for a in found[:3]] == [3, 1.5, 5]
+    assert [a.tolist() for a in found[3:7]] == [[2, 3], [2, 1, 2, 1], [1, 2], [1, 1]]
+    onp.testing.assert_allclose(found[7], np.sin(x), rtol=1e-6)
+
+
+@pytest.mark.usefixtures("placed")
+@pytest.mark.parametrize("compiled", [False, True])
+def test_gradients_pass_through_classes_that_are_taken_as_arrays(compiled):
+    def loss(x):
+        reading, b = Reading(x), np.zeros(2)
+        np.put(b, [1, 0], reading)
+        parts = [np.sum(reading), np.dot(x, reading), np.array([reading, x]).sum(), b[1]]
+        return parts[0] + parts[1] + parts[2] + np.sin(reading)[0] + 10 * parts[3]
+
+    def plainly(x):
+        return x.sum() + np.dot(x, x) + np.stack([x, x]).sum() + np.sin(x)[0] + 10 * x[0]
+
+    x = np.array([2.0, 1.0])
+    x.attach_grad()
+    found = []
+    for function in (loss, plainly):
+        with autograd.record():
+            total = (npx.jit(function) if compiled else function)(x)
+        total.backward()
+        found.append(x.grad.tolist())
+    assert found[0] == found[1]

@@ -57,20 +57,35 @@ def _stack(xp: Any, *arrays: Any, dtype: Any = None) -> Any:
 def joined_value(x: Any, dtype: onp.dtype[Any] | None = None) -> Value | None:
     """Return the value of nested lists that hold recorded or traced arrays, else None.
 
-    Their elements are joined by an operator, which is recorded and traced like any other; a NumPy
-    array of their values would be a constant.
+    The same holds for objects whose `__array__` returns one. The elements of lists are joined by an
+    operator, which is recorded and traced like any other; a NumPy array of their values would be a
+    constant.
     """
-    if not isinstance(x, _NESTED):
-        return None
     mode = modes.current()
     if mode.trace is None and not mode.recording:
         return None
-    if not _holds_live(x, mode):
+    x = _with_ours(x)
+    is_array = isinstance(x, Handle)
+    if is_array:
+        return read(x if dtype is None or dtype == x.dtype else x.astype(dtype))
+    if not isinstance(x, _NESTED) or not _holds_live(x, mode):
         return None
     shown = host_array(_standing_in(x), dtype)  # NumPy's dtype, and its error for ragged lists
     if shown.dtype.hasobject:
         return None
     return _joined(x, shown.dtype if dtype is None else dtype)
+
+
+def _with_ours(x: Any) -> Any:
+    """Replace objects whose `__array__` returns an npcompat array by that, also in nested lists."""
+    kind: Any = type(x)
+    if isinstance(x, _NESTED):
+        parts = [e if type(e) in SCALARS else _with_ours(e) for e in x]
+        return parts if any([p is not e for p, e in zip(parts, x, strict=True)]) else x
+    if not hasattr(kind, "__array__") or issubclass(kind, Handle | onp.ndarray | onp.generic):
+        return x
+    given = x.__array__()
+    return given if isinstance(given, Handle) else x
 
 
 def joined(x: Any, dtype: onp.dtype[Any] | None = None) -> Any:

@@ -54,15 +54,15 @@ class Selection:
             size.
         type : type, optional
             The class of the result: one derived from `np.ndarray`, or from NumPy's own arrays, such
-            as `np.recarray`, of which the result is an instance that holds a copy. It may also be
-            given as the only argument.
+            as `np.recarray`, of which the result is an instance over the same memory, read-only
+            where `numpy.asarray` of the array is. It may also be given as the only argument.
         """
         if isinstance(dtype, builtins.type) and issubclass(dtype, Handle | onp.ndarray):
             dtype, type = None, dtype
         if type is not None and not issubclass(type, Handle):
             if not issubclass(type, onp.ndarray):
                 raise TypeError(f"view: `type` must be a class of arrays, got {type!r}")
-            return self.view(dtype).asnumpy().view(type)
+            return onp.asarray(self.view(dtype)).view(type)
         if dtype is None:
             found = lens.whole(self)
         else:

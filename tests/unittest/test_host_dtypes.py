@@ -309,12 +309,12 @@ def test_functions_refuse_what_numpys_refuse(call, error, message):
         call()
 
 
-def test_a_view_as_a_class_of_numpys_is_a_copy_of_its_own(backend):
+def test_a_view_as_a_class_of_numpys_is_over_the_same_memory(backend):
     a = np.array([(1, 2.0)], dtype=[("i", "i4"), ("x", "f8")])
     records = a.view(np.recarray)
     assert type(records) is onp.recarray and records.i.tolist() == [1]
     records.i[0] = 5
-    assert a["i"].tolist() == [1]
+    assert a["i"].tolist() == [5]
     assert type(np.array(["ab"]).view(np.char.chararray)) is onp.char.chararray
     assert type(np.array([1, 2]).view("u1", onp.matrix)) is onp.matrix and np.array([1]).view(
         "u1", onp.matrix
@@ -468,3 +468,21 @@ def test_medians_of_texts_are_refused_and_of_objects_exact():
     assert np.median(np.array([third, 2 * third, 0], dtype=object)) == onp.median(
         [third, 2 * third, 0]
     )
+
+
+def test_views_as_matrices_share_the_memory():
+    table = np.zeros((2, 2))
+    table.view(onp.matrix)[0, 1] = 3
+    assert table.tolist() == [[0, 3], [0, 0]]
+
+
+def test_views_of_numpys_classes_are_read_only_where_a_write_would_be_lost():
+    x = np.zeros((2, 2))
+    x.attach_grad()
+    with npx.backend("jax"):
+        placed = np.zeros((2, 2))
+    with autograd.record():
+        recorded = x * 2
+    for a in (placed, recorded):
+        with pytest.raises(ValueError, match="read-only"):
+            a.view(onp.matrix)[0, 1] = 3

@@ -85,7 +85,7 @@ from npcompat.numpy.exceptions import AxisError
 import npcompat.numpy.ma
 assert np.ma.masked is numpy.ma.masked and np.typing.NDArray is numpy.typing.NDArray and NDArray is np.typing.NDArray
 assert np.strings.upper(numpy.array(["a"])) == "A" and np.char.upper("a") == "A"
-assert np.rec.recarray is np.recarray and np.ctypeslib.ndpointer is numpy.ctypeslib.ndpointer
+assert np.rec.recarray is np.recarray and np.ctypeslib.as_array is numpy.ctypeslib.as_array
 assert np.dtypes.Float32DType is numpy.dtypes.Float32DType and AxisError is numpy.exceptions.AxisError
 for name in np.__all__:
     getattr(np, name)

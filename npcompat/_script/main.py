@@ -5,7 +5,7 @@ import importlib.util
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, TracebackType
 from typing import Any
 
 from npcompat import npx
@@ -143,7 +143,19 @@ def _execute(source: str | bytes, file: str, spec: Any) -> None:
         module.__package__ = spec.parent
     importer.bind(module.__dict__)
     sys.modules["__main__"] = module
+    sys.excepthook = _show
     exec(converted(source, file, importer.COMPILED), module.__dict__)
+
+
+def _show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Show an error that the program does not catch, from the program's own line on."""
+    while trace is not None and trace.tb_frame.f_code.co_filename in _RUNNER:
+        trace = trace.tb_next
+    sys.__excepthook__(kind, error if trace is None else error.with_traceback(trace), trace)
+
+
+_RUNNER = ("<frozen runpy>", __file__, str(Path(__file__).parent.with_name("__main__.py")))
+"""Files of the functions that run a program."""
 
 
 __all__ = ["main"]

@@ -486,3 +486,24 @@ def test_functions_in_c_are_of_the_module_they_were_reached_through():
     assert border.across(len) is len and border.across(print, sys) is print
     names = execute("found = blas.ddot(x, x), type(blas.dscal(2.0, x))", blas=blas, x=np.ones(3))
     assert names["found"] == (3, np.ndarray)
+
+
+def test_errors_are_shown_from_the_program_on(tmp_path):
+    script = tmp_path / "failing.py"
+    script.write_text(
+        textwrap.dedent("""
+        import numpy as np
+
+        def part(a):
+            return int("x") + a
+
+        try:
+            part(np.zeros(2))
+        except ValueError as error:
+            raise KeyError("no such part") from error
+        """)
+    )
+    found = run("-m", "npcompat", script)
+    assert found == run(script) and found[0] == 1 and "KeyError" in found[2]
+    code = ("-c", "import numpy as np; 1 / 0")
+    assert run("-m", "npcompat", *code) == run(*code)

@@ -88,7 +88,7 @@ def asarray(function: Callable[..., Any]) -> Callable[..., Any]:
         found = function(*args, **kwargs)
         if found.dtype.kind not in "biufc" and not dtypes.on_devices(found.dtype):
             raise TypeError(
-                f"asarray: the array API standard has no dtype for elements of {found.dtype}; "
+                f"asarray: Unsupported dtype {found.dtype}: the array API standard has none of its kind; "
                 "convert them to numbers, or use npcompat.numpy"
             )
         given = args[0] if args else kwargs.get("a")

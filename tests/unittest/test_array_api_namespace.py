@@ -164,5 +164,5 @@ def test_other_names_are_numpys():
 
 @pytest.mark.parametrize("given", [["yes", "no"], onp.array(["a"]), onp.array([None]), "a"])
 def test_elements_for_which_the_standard_has_no_dtype_are_refused(given):
-    with pytest.raises(TypeError, match="the array API standard has no dtype for elements of"):
+    with pytest.raises(TypeError, match="Unsupported dtype .*: the array API standard"):
         xp.asarray(given)

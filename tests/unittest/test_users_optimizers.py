@@ -4,23 +4,7 @@ import pytest
 
 from npcompat import autograd, gluon, init, np, npx, optimizer
 from npcompat.gluon import nn
-
-
-class Heavy(optimizer.Optimizer):
-    """Heavy ball: the momentum is an array of zeros at first."""
-
-    def __init__(self, gain=1.0, **options):
-        super().__init__(**options)
-        self.gain = gain
-
-    def create_state(self, index, weight):
-        return np.zeros_like(weight)
-
-    def step(self, indices, weights, grads, states):
-        for i, w, g, m in zip(indices, weights, grads, states, strict=True):
-            self._update_count(i)
-            m[...] = 0.5 * m + g + self._get_wd(i) * w
-            w[...] = w - self._get_lr(i) * self.gain * m
+from tests.programs.state import Heavy
 
 
 class Anchored(Heavy):

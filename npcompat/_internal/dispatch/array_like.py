@@ -61,8 +61,10 @@ def joined_value(x: Any, dtype: onp.dtype[Any] | None = None) -> Value | None:
     operator, which is recorded and traced like any other; a NumPy array of their values would be a
     constant.
     """
-    mode = modes.current()
-    if mode.trace is None and not mode.recording:
+    kind, mode = type(x), modes.current()
+    if kind is onp.ndarray or (mode.trace is None and not mode.recording):
+        return None
+    if kind in _SEQUENCES and SCALARS.issuperset(map(type, x)):
         return None
     x = _with_ours(x)
     is_array = isinstance(x, Handle)

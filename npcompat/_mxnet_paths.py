@@ -263,6 +263,18 @@ MODULES: dict[str, Path] = {
         homes=(f"{_VISION}.transforms", f"{_VISION}.transforms._boxes")
     ),
     "gluon.contrib.data.vision.transforms.bbox": Path(homes=(f"{_VISION}.transforms._boxes",)),
+    "gluon.contrib.nn": Path(
+        homes=(_NN,),
+        names={
+            "Concurrent": f"{_NN}:Concatenate",
+            "HybridConcurrent": f"{_NN}:HybridConcatenate",
+        },
+        instead={"SparseEmbedding": "gluon.nn.Embedding"},
+    ),
+    "gluon.contrib.cnn": Path(
+        names=_of(_NN, "DeformableConvolution", "ModulatedDeformableConvolution")
+    ),
+    "gluon.contrib.rnn": Path(homes=(f"{_GLUON}.rnn",)),
     "gluon.contrib.estimator.batch_processor": Path(names=_of(_ESTIMATOR, "BatchProcessor")),
     "gluon.contrib.estimator.estimator": Path(names=_of(_ESTIMATOR, "Estimator")),
     "gluon.contrib.estimator.event_handler": Path(

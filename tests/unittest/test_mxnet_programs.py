@@ -99,6 +99,9 @@ def test_names_are_those_of_their_new_home():
     assert isinstance(nd.ones((2, 2)), NDArray) and nd.waitall() is None and mx.nd is nd
     assert mx.gluon.rnn.rnn_cell.LSTMCell is mx.gluon.rnn.LSTMCell
     assert mx.contrib.amp is mx.amp and mx.rnd is mx.random
+    assert mx.gluon.contrib.nn.HybridConcurrent is mx.gluon.nn.HybridConcatenate
+    assert mx.gluon.contrib.rnn.LSTMPCell is mx.gluon.rnn.LSTMPCell
+    assert mx.gluon.contrib.cnn.DeformableConvolution is mx.gluon.nn.DeformableConvolution
     assert mx.image.image.ImageIter is mx.image.ImageIter
     assert mx.optimizer.optimizer.Adam is mx.optimizer.adam.Adam is mx.optimizer.Adam
 
@@ -112,6 +115,8 @@ def test_names_are_those_of_their_new_home():
         ("engine", "bulk", "use npx.jit"),
         ("callback", "Speedometer", "use a handler of gluon.contrib.estimator"),
         ("contrib", "quantization", "use amp"),
+        ("contrib", "text", "use your own gluon.data.Dataset"),
+        ("gluon.contrib.nn", "SparseEmbedding", "use gluon.nn.Embedding"),
         ("library", "load", "use npx.Custom"),
         ("context", "num_gpu", "did you mean 'num_gpus'"),
     ],

@@ -324,6 +324,23 @@ def test_an_array_that_leaks_out_of_a_trace_says_so():
             use()
 
 
+def test_reading_an_array_that_an_earlier_call_has_leaked_says_so():
+    kept = {}
+
+    @npx.jit
+    def average(x):
+        if "mean" not in kept:
+            kept["mean"] = np.zeros(2)
+        kept["mean"][...] = 0.5 * kept["mean"] + x
+        return kept["mean"].sum()
+
+    assert average(np.ones(2)) == 2
+    with pytest.raises(RuntimeError, match="made inside a compiled function, kept after it had"):
+        average(np.ones(2))
+    kept["mean"] = np.zeros(2)
+    assert [float(average(np.ones(2))) for _ in range(2)] == [2, 3]
+
+
 def test_numpys_errors_are_raised_while_tracing():
     for f, kind, message in [
         (lambda x: x.reshape(4), ValueError, "cannot reshape array of size 3 into shape"),

@@ -43,6 +43,7 @@ from npcompat._internal.dispatch.placement import (
     layout_of_new,
 )
 from npcompat._internal.support.errors import (
+    LeakedTracerError,
     RefusedError,
     SymbolError,
     TracedValueError,
@@ -113,6 +114,11 @@ class Trace:
             return self.adopt(Value(value.payload))
         if type(value.payload) is masked_array.MaskedPayload:
             return outer_selections.read(self, handle, value)
+        if self.outer is None and language.is_tracer(value.payload):
+            raise LeakedTracerError(
+                f"{user_location()}: an array was made inside a compiled function, kept after it had "
+                "returned, and is read now; make it before the function is called, and write into it"
+            )
         memory_layout.note(handle)
         self.touch(handle, value)
         lifted = tracing.lifted(self.capture(handle, value))

@@ -55,14 +55,16 @@ class Selection:
         type : type, optional
             The class of the result: one derived from `np.ndarray`, or from NumPy's own arrays, such
             as `np.recarray`, of which the result is an instance over the same memory, read-only
-            where `numpy.asarray` of the array is. It may also be given as the only argument.
+            where `numpy.asarray` of the array is, and a copy if there are objects. It may also be
+            given as the only argument.
         """
         if isinstance(dtype, builtins.type) and issubclass(dtype, Handle | onp.ndarray):
             dtype, type = None, dtype
         if type is not None and not issubclass(type, Handle):
             if not issubclass(type, onp.ndarray):
                 raise TypeError(f"view: `type` must be a class of arrays, got {type!r}")
-            return onp.asarray(self.view(dtype)).view(type)
+            read = self.view(dtype)
+            return (read.asnumpy() if read.dtype.hasobject else onp.asarray(read)).view(type)
         if dtype is None:
             found = lens.whole(self)
         else:

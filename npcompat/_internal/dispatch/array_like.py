@@ -62,13 +62,13 @@ def joined_value(x: Any, dtype: onp.dtype[Any] | None = None) -> Value | None:
     constant.
     """
     kind, mode = type(x), modes.current()
-    if kind is onp.ndarray or (mode.trace is None and not mode.recording):
+    if (mode.trace is None and not mode.recording) or isinstance(x, Handle | onp.ndarray):
         return None
     if kind in _SEQUENCES and SCALARS.issuperset(map(type, x)):
         return None
     x = _with_ours(x)
     is_array = isinstance(x, Handle)
-    if is_array:
+    if is_array:  # of an object's `__array__`
         return read(x if dtype is None or dtype == x.dtype else x.astype(dtype))
     if not isinstance(x, _NESTED) or not _holds_live(x, mode):
         return None

@@ -308,7 +308,7 @@ class _Reach:
         if type(value) is partial:
             given = value.keywords
             self._always[id(given), None] = (MAPPING, given, None, dict(given))
-            return [value.func, *value.args, *given.values()]
+            return snapshots.items(value)
         if type(value) is property:
             return [value.fget]
         if type(value) in _WRAPPERS or type(value).__module__ == "npcompat._internal.compile.jit":

@@ -1,6 +1,6 @@
 """Values and host arrays of array-likes: lists, scalars, objects with `__array__`."""
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as onp
@@ -61,10 +61,9 @@ def joined_value(x: Any, dtype: onp.dtype[Any] | None = None) -> Value | None:
     operator, which is recorded and traced like any other; a NumPy array of their values would be a
     constant.
     """
-    kind, mode = type(x), modes.current()
-    if (mode.trace is None and not mode.recording) or isinstance(x, Handle | onp.ndarray):
-        return None
-    if kind in _SEQUENCES and SCALARS.issuperset(map(type, x)):
+    mode = modes.current()
+    kind: Any = type(x)
+    if (mode.trace is None and not mode.recording) or not _may_give_ours(kind):
         return None
     x = _with_ours(x)
     is_array = isinstance(x, Handle)
@@ -81,13 +80,22 @@ def joined_value(x: Any, dtype: onp.dtype[Any] | None = None) -> Value | None:
 def _with_ours(x: Any) -> Any:
     """Replace objects whose `__array__` returns an npcompat array by that, also in nested lists."""
     kind: Any = type(x)
-    if isinstance(x, _NESTED):
-        parts = [e if type(e) in SCALARS else _with_ours(e) for e in x]
-        return parts if any([p is not e for p, e in zip(parts, x, strict=True)]) else x
-    if not hasattr(kind, "__array__") or issubclass(kind, Handle | onp.ndarray | onp.generic):
+    if not _may_give_ours(kind):
         return x
+    if isinstance(x, _NESTED):
+        if not any(map(_may_give_ours, set(map(type, x)))):
+            return x
+        parts = [_with_ours(e) for e in x]
+        return parts if any([p is not e for p, e in zip(parts, x, strict=True)]) else x
     given = x.__array__()
     return given if isinstance(given, Handle) else x
+
+
+@lru_cache(maxsize=1024)
+def _may_give_ours(kind: Any) -> bool:
+    return issubclass(kind, _NESTED) or (
+        hasattr(kind, "__array__") and not issubclass(kind, (Handle, onp.ndarray, onp.generic))
+    )
 
 
 def joined(x: Any, dtype: onp.dtype[Any] | None = None) -> Any:
@@ -111,6 +119,8 @@ def is_unknown(x: Any) -> bool:
 
 def _holds_live(x: Any, mode: modes.Mode, depth: int = 64) -> bool:
     """Return True if nested lists hold an array with a node, or one that is not yet known."""
+    if SCALARS.issuperset(map(type, x)):
+        return False
     for e in x:
         if isinstance(e, Handle):
             value = read(e)

@@ -119,7 +119,7 @@ def is_unknown(x: Any) -> bool:
 
 def _holds_live(x: Any, mode: modes.Mode, depth: int = 64) -> bool:
     """Return True if nested lists hold an array with a node, or one that is not yet known."""
-    if SCALARS.issuperset(map(type, x)):
+    if not any(map(_may_be_live, set(map(type, x)))):
         return False
     for e in x:
         if isinstance(e, Handle):
@@ -133,6 +133,11 @@ def _holds_live(x: Any, mode: modes.Mode, depth: int = 64) -> bool:
         ):
             return True
     return False
+
+
+@lru_cache(maxsize=1024)
+def _may_be_live(kind: Any) -> bool:
+    return issubclass(kind, (Handle, TracedNumber, *_NESTED))
 
 
 def _standing_in(x: Any) -> Any:

@@ -3,6 +3,10 @@ gives what NumPy gives.
 """
 
 import itertools
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as onp
 import pytest
@@ -10,6 +14,7 @@ import pytest
 from npcompat import autograd, np, npx
 
 PLACEMENT = "jax"
+PROGRAM = Path(__file__).parent / "programs" / "branch_points.py"
 PARTS = [0.0, -0.0, 0.5, -1.5, onp.inf, -onp.inf, onp.nan]
 POINTS = onp.array([complex(x, y) for x, y in itertools.product(PARTS, PARTS)])
 FUNCTIONS = [
@@ -152,3 +157,19 @@ def test_the_magnitude_of_a_number_with_an_infinite_part_is_infinite(backend):
             [complex(onp.nan, onp.inf), complex(-onp.inf, onp.nan), 3 + 4j, complex(onp.nan, 1)]
         )
         assert onp.array_equal(np.abs(np.array(z)).asnumpy(), onp.abs(z), equal_nan=True)
+
+
+def test_constants_at_a_branch_point_have_a_direction():
+    """XLA's generator of code takes the angle of a constant point at the origin for nan."""
+    environment = {k: v for k, v in os.environ.items() if k != "XLA_FLAGS"}
+    environment["PYTHONPATH"] = str(Path(__file__).parents[2])
+    ran = subprocess.run(
+        [sys.executable, str(PROGRAM)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=environment,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    assert ran.stdout.endswith(" 0 wrong\n"), ran.stdout

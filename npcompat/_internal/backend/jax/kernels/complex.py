@@ -56,6 +56,30 @@ def _turned(f: Function, real: Function) -> Function:
     return function
 
 
+# --- directions -----------------------------------------------------------------------------------
+
+
+@register_kernel("arctan2", backend="jax")
+def arctan2(y: Any, x: Any) -> Any:
+    """Angle of the point (x, y).
+
+    XLA's code generator has nan for constants at the origin; NumPy has zero or pi, with `y`'s sign.
+    """
+    angle = jnp.arctan2(y, x)
+    x, y = [jnp.asarray(v, angle.dtype) for v in (x, y)]
+    at_origin = jnp.where(jnp.signbit(x), jnp.copysign(jnp.asarray(math.pi, angle.dtype), y), y)
+    return jnp.where((x == 0) & (y == 0), at_origin, angle)
+
+
+@register_kernel("angle", backend="jax")
+def angle(z: Any, deg: bool = False) -> Any:
+    """Angle of complex numbers; of real ones zero or pi."""
+    if not jnp.iscomplexobj(z):
+        return jnp.angle(z, deg)
+    found = arctan2(z.imag, z.real)
+    return jnp.degrees(found) if deg else found
+
+
 # --- exponentials ---------------------------------------------------------------------------------
 
 
@@ -103,15 +127,23 @@ def _of_sqrt(x: Any, y: Any, re: Any, im: Any) -> Parts:
     return re, jnp.where(both | ((x == -jnp.inf) & jnp.isnan(y)), jnp.inf, im)
 
 
-def _of_log(x: Any, y: Any, re: Any, im: Any) -> Parts:
-    return jnp.where((jnp.isinf(x) & jnp.isnan(y)) | (jnp.isnan(x) & jnp.isinf(y)), jnp.inf, re), im
+def _of_log(base: float, shift: int = 0) -> Rule:
+    """Return the rule of a logarithm with a base, of numbers with something added."""
+
+    def rule(x: Any, y: Any, re: Any, im: Any) -> Parts:
+        far = (jnp.isinf(x) & jnp.isnan(y)) | (jnp.isnan(x) & jnp.isinf(y))
+        x = x + shift
+        at_origin = jnp.where(jnp.signbit(x), math.pi / math.log(base), 0)  # see `arctan2`
+        return jnp.where(far, jnp.inf, re), jnp.where((x == 0) & (y == 0), at_origin, im)
+
+    return rule
 
 
 sqrt = _symmetric(jnp.sqrt, _of_sqrt)
-log = _symmetric(jnp.log, _of_log)
-log1p = _symmetric(jnp.log1p, _of_log)
-log2 = _symmetric(jnp.log2, _of_log)
-log10 = _symmetric(jnp.log10, _of_log)
+log = _symmetric(jnp.log, _of_log(math.e))
+log1p = _symmetric(jnp.log1p, _of_log(math.e, shift=1))
+log2 = _symmetric(jnp.log2, _of_log(2))
+log10 = _symmetric(jnp.log10, _of_log(10))
 
 
 # --- inverse functions ----------------------------------------------------------------------------
@@ -147,6 +179,7 @@ def _of_arctanh(x: Any, y: Any, re: Any, im: Any) -> Parts:
     unknown, far = jnp.isnan(x) | jnp.isnan(y), jnp.isnan(x) & jnp.isinf(y)
     vanishes = far | (jnp.isnan(y) & ((x == 0) | jnp.isinf(x)))
     re, im = jnp.where(unknown, jnp.nan, re), jnp.where(unknown, jnp.nan, im)
+    im = jnp.where((x == 1) & (y == 0), 0, im)  # see `arctan2`
     return jnp.where(vanishes, 0, re), jnp.where(far, math.pi / 2, im)
 
 
@@ -290,11 +323,13 @@ def fmin(x: Any, y: Any) -> Any:
 
 __all__ = [
     "absolute",
+    "angle",
     "arccos",
     "arccosh",
     "arcsin",
     "arcsinh",
     "arctan",
+    "arctan2",
     "arctanh",
     "cos",
     "cosh",

@@ -10,6 +10,11 @@ import importlib
 from npcompat._libraries.replacing import replace
 
 REPLACED = {
+    "h5py._hl.dataset": (  # reads rows of several lengths in C, without a look at their class
+        "h5py._hl.dataset:make_new_dset",
+        "h5py._hl.dataset:Dataset.__setitem__",
+        "h5py._hl.attrs:AttributeManager.create",
+    ),
     "pandas": (
         "pandas._libs.lib:item_from_zerodim",  # operators, the flexible ones, too
         "pandas.core.common:is_bool_indexer",
@@ -73,6 +78,9 @@ REPLACED = {
 """Functions and methods, as `module:name`, by the module after whose import they are replaced."""
 
 WITHIN = (
+    "make_new_dset",
+    "Dataset.__setitem__",
+    "AttributeManager.create",
     "DataFrame.set_index",
     "DataFrame.groupby",
     "Series.groupby",

@@ -30,7 +30,8 @@ def replace(
         Parameters for which NumPy's arrays are handed over, since the function writes them; all
         if not given.
     within : bool
-        If True, also for arrays within lists and dicts, as keys and grids are given.
+        If True, also for arrays within lists, dicts and arrays of objects, as keys, grids and
+        rows of several lengths are given.
     """
     place: Any = importlib.import_module(module)
     *classes, name = path.split(".")
@@ -118,7 +119,15 @@ def _within(x: Any) -> Any:
     if type(x) is dict:
         made = {name: _within(item) for name, item in x.items()}
         return made if any([made[name] is not item for name, item in x.items()]) else x
-    return _numpys(x)
+    found = _numpys(x)
+    if type(found) is onp.ndarray and found.dtype.kind == "O":
+        items = list(found.flat)
+        made = list(map(_numpys, items))
+        if any([a is not b for a, b in zip(made, items, strict=True)]):
+            found = onp.empty(found.shape, found.dtype)
+            for i, item in enumerate(made):
+                found.reshape(-1)[i] = item
+    return found
 
 
 __all__ = ["replace"]

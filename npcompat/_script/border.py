@@ -4,12 +4,16 @@ A program that runs on npcompat holds npcompat's arrays. Where it calls somethin
 package, indexes one of its objects or assigns an attribute of one, it hands over NumPy's arrays over
 the same memory, so that what the package writes is seen; NumPy's arrays that come back become
 npcompat's.
+
+Lists and dicts are handed over themselves, as the package may write into them or keep them: for the
+time of the call NumPy's arrays stand in them. They stay there if the package keeps the container.
 """
 
+import builtins
 import sys
 import sysconfig
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from types import (
     BuiltinFunctionType,
@@ -17,6 +21,8 @@ from types import (
     MethodType,
     MethodWrapperType,
     ModuleType,
+    NoneType,
+    UnionType,
     WrapperDescriptorType,
 )
 from typing import Any
@@ -27,6 +33,8 @@ from npcompat import np
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch.array_like import array_of
 from npcompat._internal.dispatch.borrowed_buffers import over_memory
+from npcompat._internal.native.fast_path import FramelessCall
+from npcompat.numpy._unbound import CachedFunction
 
 _OURS = "npcompat"
 _STANDARD = frozenset(sys.stdlib_module_names)
@@ -67,6 +75,9 @@ def _holds_packages(folder: str) -> bool:
     return folder in sys.path and any(Path(folder).glob("*.dist-info"))
 
 
+# --- what belongs to a package --------------------------------------------------------------------
+
+
 def _module_of(function: Any, reached: Any) -> str:
     """The package that a callable belongs to: that of the object or module that it was taken
     from.
@@ -76,67 +87,126 @@ def _module_of(function: Any, reached: Any) -> str:
     if isinstance(owner, ModuleType):
         name: Any = owner.__name__
     elif owner is not None and not isinstance(owner, type):
+        if type(owner) in _nameless:
+            return _SOME_PACKAGE
         name = type(owner).__module__
     elif not isinstance(function, type | FunctionType) and is_installed(_package(kind.__module__)):
         name = kind.__module__  # an object that is called, such as numba's functions
     else:
         name = getattr(function, "__module__", None)
-    if name is None:  # of a class in C, or a function in C that says nothing
+    if name is None and kind is FunctionType:  # a wrapper that is named after a function in C
+        name = function.__globals__.get("__name__")
+    if name is None:  # of a class in C
         name = getattr(getattr(function, "__objclass__", None), "__module__", None)
     if name in (None, "builtins") and isinstance(reached, ModuleType):
         name = reached.__name__
-    return _package(name)
+    return _package(_module_that_has(function) if name is None else name)
 
 
 def _package(module: Any) -> str:
     return module.partition(".")[0] if isinstance(module, str) else "builtins"
 
 
-_decided: dict[Any, bool] = {}
-"""For code objects of functions, and for classes: whether they are foreign."""
+def _module_that_has(function: Any) -> str | None:
+    """Return the name of an installed module that has a function in C under its name."""
+    name = getattr(function, "__name__", "")
+    for module, found in list(sys.modules.items()):
+        if (
+            type(found) is ModuleType
+            and found.__dict__.get(name) is function
+            and is_installed(_package(module))
+        ):
+            return module
+    return None
 
 
-_READ_FRAMES = frozenset(("duckdb", "numexpr"))
-"""Packages whose functions read variables of their caller, and take our arrays as they are."""
+_nameless: set[type] = set()
+"""Classes in C that name no module, of which an object came from a package."""
+_SOME_PACKAGE = "<a package>"
+"""Name in place of the package that such a class belongs to."""
+_PYTHONS_OWN = frozenset(
+    [c for m in (builtins, sys.modules["types"]) for c in vars(m).values() if isinstance(c, type)]
+)
 
 
-def _is_foreign(function: Any, reached: Any) -> bool:
+def _note_nameless(x: Any) -> None:
+    """Note the class of a package's object if it is in C and names no module."""
+    kind = type(getattr(x, "__self__", None)) if type(x) is BuiltinFunctionType else type(x)
+    if kind.__module__ == "builtins" and kind not in _PYTHONS_OWN:
+        _nameless.add(kind)
+
+
+_AS_IT_IS, _CROSSES, _TAKES_FUNCTION = range(3)
+"""How a callable is called: itself, over the border, or itself with a function that crosses it."""
+_CALLERS: tuple[Any, ...] = (
+    *(np.apply_along_axis, np.apply_over_axes, np.vectorize, np.fromfunction, np.piecewise),
+    *(map, filter, sorted, min, max),
+)
+"""Functions of ours and of Python that call a function that they are given."""
+_decided: dict[Any, int] = dict.fromkeys(_CALLERS, _TAKES_FUNCTION)
+"""For modules of functions, for classes and functions in C: how they are called."""
+_OF_FUNCTIONS = frozenset(
+    [
+        "functools",
+        "_functools",
+        "operator",
+        "_operator",
+        "itertools",
+        "threading",
+        "concurrent",
+        "multiprocessing",
+        "asyncio",
+    ]
+)
+"""Python's packages whose functions and classes call functions that they are given."""
+
+
+def _how(function: Any, reached: Any) -> int:
     kind = type(function)
     if kind is MethodType:
         function = function.__func__
         kind = type(function)
-    if kind is FunctionType:
-        key: Any = function.__code__
-    elif isinstance(function, type):
+    key: Any = None
+    if kind is FunctionType:  # wrappers share their code, but not the module
+        key = function if function in _decided else function.__module__ or function.__code__
+    elif (
+        isinstance(function, type)
+        or kind is CachedFunction
+        or (kind is BuiltinFunctionType and type(function.__self__) in (ModuleType, NoneType))
+    ):
         key = function
-    else:
-        key = None
-    if key is not None:
-        found = _decided.get(key)
-        if found is None:
-            found = _decided[key] = _decide(function, reached)
-        return found
-    return _decide(function, reached)
+    if key is None:
+        return _decide(function, reached)
+    found = _decided.get(key)
+    if found is None:
+        found = _decided[key] = _decide(function, reached)
+    return found
 
 
-def _decide(function: Any, reached: Any) -> bool:
+def _decide(function: Any, reached: Any) -> int:
     if isinstance(function, Handle) or (
         isinstance(function, type) and issubclass(function, Handle | BaseException)
     ):
-        return False
+        return _AS_IT_IS
     package = _module_of(function, reached)
-    return package != "numpy" and package not in _READ_FRAMES and is_installed(package)
+    if package in _OF_FUNCTIONS:
+        return _TAKES_FUNCTION
+    crosses = package == _SOME_PACKAGE or (package != "numpy" and is_installed(package))
+    return _CROSSES if crosses else _AS_IT_IS
 
 
 _PLAIN = frozenset((BuiltinFunctionType, MethodWrapperType, WrapperDescriptorType))
 _BUILTIN = frozenset((list, dict, set, tuple, str, bytes, int, float))
 
 
+# --- calls ----------------------------------------------------------------------------------------
+
+
 def across(function: Any, reached: Any = None) -> Any:
     """Return what stands for a callable at a call of the program.
 
     It is the callable itself unless it belongs to an installed package; then it is a function that
-    hands arrays over the border.
+    hands arrays over the border. It has no frame, as a package may look into that of its caller.
 
     Parameters
     ----------
@@ -146,42 +216,152 @@ def across(function: Any, reached: Any = None) -> Any:
     """
     if type(function) in _PLAIN and type(getattr(function, "__self__", None)) in _BUILTIN:
         return function
-    return _Across(function) if _is_foreign(function, reached) else function
+    how = _how(function, reached)
+    if how == _AS_IT_IS:
+        return function
+    if how == _TAKES_FUNCTION:
+        return FramelessCall(function, _with_function, None)
+    return FramelessCall(function, partial(_prepare, function), _result)
 
 
-class _Across:
-    """A call over the border."""
+def _with_function(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tuple[Any, Any, None]:
+    """Return arguments in which a function of a package is one that crosses the border."""
+    if args:
+        args = (across(args[0]) if callable(args[0]) else args[0], *args[1:])
+    if kwargs is not None:
+        kwargs = {k: across(v) if k in _FUNCTIONS and callable(v) else v for k, v in kwargs.items()}
+    return args, kwargs, None
 
-    __slots__ = ("function",)
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+_FUNCTIONS = frozenset(("target", "func", "function", "fn", "key", "initializer"))
+"""Parameters that take a function."""
+
+
+def _prepare(
+    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None
+) -> tuple[Any, Any, Any]:
+    """Return arguments as a function of a package takes them, and what to call after the call."""
+    handing = _Handing(function)
+    args = tuple([handing.over(a) for a in args])
+    if kwargs is not None:
+        kwargs = {k: handing.over(v) for k, v in kwargs.items()}
+    if not any([put for _, put, _ in handing.seen.values()]):
+        return args, kwargs, None
+    return args, kwargs, partial(handing.restore, handing.references())
+
+
+class _Handing:
+    """What is handed over in one call."""
+
+    __slots__ = ("function", "inside", "seen")
+
+    def __init__(self, function: Any = None) -> None:
         self.function = function
+        self.inside: Any = None  # the container that is looked at
+        self.seen: dict[int, tuple[Any, list[Any], Any]] = {}
+        """Containers, what was put into them, and which container each one is in."""
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return received(
-            self.function(
-                *[handed_over(a) for a in args], **{k: handed_over(v) for k, v in kwargs.items()}
-            ),
-            _OF_RESULT,
-        )
+    def over(self, x: Any) -> Any:
+        """Return an argument as the package takes it."""
+        kind: Any = type(x)
+        if not _may_hold(kind):
+            return x
+        if isinstance(x, Handle):
+            return self._array(x)
+        if isinstance(x, list | dict):
+            if id(x) not in self.seen:
+                self._fill(x, list(x.items() if isinstance(x, dict) else enumerate(x)))
+            return x
+        parts: Any = (x.start, x.stop, x.step) if kind is slice else x
+        kinds: Any = set(map(type, parts))
+        if not any([_may_hold(kind) for kind in kinds]):
+            return x
+        handed = [self.over(v) for v in parts]
+        if all(map(_is, handed, parts)):
+            return x
+        if kind is slice:
+            return slice(*handed)
+        return kind._make(handed) if hasattr(kind, "_make") else kind(handed)
+
+    def _array(self, x: Any) -> Any:
+        if isinstance(x, onp.generic):
+            return onp.asarray(x)[()]
+        if type(x).__module__.partition(".")[0] != _OURS and _is_pythons(self.function):
+            return x  # of a class of the program
+        theirs = onp.asarray(x)
+        if theirs.dtype.kind == "O" and id(x) not in self.seen and theirs.flags.writeable:
+            self._fill(theirs.reshape(-1), list(enumerate(theirs.flat)), x)
+        return theirs
+
+    def _fill(self, container: Any, items: list[tuple[Any, Any]], of: Any = None) -> None:
+        """Put NumPy's arrays in the place of those in a container."""
+        put: list[Any] = []
+        outer = self.inside
+        self.seen[id(container if of is None else of)] = container, put, outer
+        kinds: Any = {type(value) for _, value in items}
+        if not any([_may_hold(kind) for kind in kinds]):
+            return
+        self.inside = container
+        for key, value in items:
+            handed = self.over(value)
+            if handed is not value:
+                put.append((handed, value))
+                _store(container, key, handed)
+        self.inside = outer
+
+    def references(self) -> list[int]:
+        """Count the references to each container."""
+        return [sys.getrefcount(container) for container, _, _ in self.seen.values()]
+
+    def restore(self, before: list[int], raised: bool) -> None:
+        """Put ours back into containers which the package does not keep."""
+        now, kept = self.references(), set()
+        for entry, earlier, later in zip(self.seen.values(), before, now, strict=True):
+            container, put, outer = entry
+            if not raised and (later > earlier or id(outer) in kept):
+                kept.add(id(container))
+                continue
+            ours = {id(handed): value for handed, value in put}
+            items = container.items() if isinstance(container, dict) else enumerate(container)
+            for key, value in list(items):
+                if id(value) in ours:
+                    _store(container, key, ours[id(value)])
+
+
+def _is(a: Any, b: Any) -> bool:
+    return a is b
+
+
+def _store(container: Any, key: Any, value: Any) -> None:
+    kind: Any = dict if isinstance(container, dict) else list
+    if isinstance(container, onp.ndarray):
+        kind = onp.ndarray
+    kind.__setitem__(container, key, value)
+
+
+@lru_cache(maxsize=4096)
+def _may_hold(kind: type) -> bool:
+    """Return True for classes of our arrays, and of what may hold some."""
+    return issubclass(kind, Handle | list | tuple | dict | slice)
+
+
+def _is_pythons(function: Any) -> bool:
+    """Return True for a callable that is written in Python, which sees arrays as objects."""
+    kind = type(function)
+    if kind is MethodType:
+        return type(function.__func__) is FunctionType
+    if isinstance(function, type):
+        return FunctionType in (type(function.__init__), type(function.__new__))  # type: ignore[misc]
+    return kind is FunctionType or type(getattr(kind, "__call__", None)) is FunctionType  # noqa: B004
 
 
 def handed_over(x: Any) -> Any:
-    """Return an argument as an installed package takes it: arrays of ours as NumPy's, by alias."""
-    kind = type(x)
-    if isinstance(x, Handle):
-        if isinstance(x, onp.generic):
-            return onp.asarray(x)[()]
-        return onp.asarray(x)
-    if kind is list or kind is tuple:
-        if any([isinstance(v, Handle | list | tuple | dict) for v in x]):
-            return kind([handed_over(v) for v in x])
-    elif kind is dict:
-        if any([isinstance(v, Handle | list | tuple | dict) for v in x.values()]):
-            return {k: handed_over(v) for k, v in x.items()}
-    elif kind is slice:
-        return slice(handed_over(x.start), handed_over(x.stop), handed_over(x.step))
-    return x
+    """Return what an installed package keeps: arrays of ours as NumPy's, by alias."""
+    return _Handing().over(x)
+
+
+def _result(x: Any) -> Any:
+    return received(x, _OF_RESULT)
 
 
 def received(x: Any, references: int = 0) -> Any:
@@ -196,11 +376,13 @@ def received(x: Any, references: int = 0) -> Any:
     if kind is onp.ndarray:
         return _as_ours(x, alone)
     if kind is tuple or (kind is list and x and all([type(v) is onp.ndarray for v in x])):
-        inside = _OF_RESULT + 1 if alone else 0
+        inside = _OF_ELEMENT if alone else 0
         found = []
         for i in range(len(x)):
             found.append(received(x[i], inside))
         return kind(found)
+    if kind not in _PYTHONS_OWN or kind is BuiltinFunctionType:
+        _note_nameless(x)
     return x
 
 
@@ -217,8 +399,18 @@ def _counted(x: Any, references: int = 0) -> int:
     return sys.getrefcount(x)
 
 
-_OF_RESULT = _counted(onp.empty(0), 1)
-"""References to a result in `received`; to an element of a container there is one more."""
+def _counted_result(x: Any) -> int:
+    return _counted(x, 0)
+
+
+_HOLDER = (onp.empty(0),)
+_OF_ELEMENT = _counted(_HOLDER[0], 1)
+"""References to an element of a container in `received`."""
+_OF_RESULT = FramelessCall(partial(onp.empty, 0), lambda a, k: (a, k, None), _counted_result)()
+"""References to the result of a call in `received`."""
+
+
+# --- keys, attributes, classes --------------------------------------------------------------------
 
 
 def key(of: Any, given: Any) -> Any:
@@ -270,6 +462,22 @@ def assigned(of: Any, hand_over: Callable[[Any], Any] = handed_over) -> Any:
     return _Assigned(of, hand_over) if _is_packages(kind) else of
 
 
+def is_instance(x: Any, classes: Any) -> bool:
+    """Return `isinstance(x, classes)`; NumPy's arrays are instances of `np.ndarray`, too."""
+    return isinstance(x, classes) or (isinstance(x, onp.ndarray) and _have_arrays(classes))
+
+
+def is_subclass(kind: Any, classes: Any) -> bool:
+    """Return `issubclass(kind, classes)`; NumPy's arrays are a subclass of `np.ndarray`, too."""
+    return issubclass(kind, classes) or (issubclass(kind, onp.ndarray) and _have_arrays(classes))
+
+
+def _have_arrays(classes: Any) -> bool:
+    if isinstance(classes, UnionType):
+        classes = classes.__args__
+    return any(map(_have_arrays, classes)) if type(classes) is tuple else classes is np.ndarray
+
+
 _CONTAINERS = frozenset((list, dict, tuple, str, bytes, np.ndarray))
 
 __all__ = [
@@ -278,6 +486,8 @@ __all__ = [
     "handed_over",
     "is_installed",
     "is_installed_file",
+    "is_instance",
+    "is_subclass",
     "item",
     "key",
     "received",

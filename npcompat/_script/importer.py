@@ -8,7 +8,7 @@ from typing import Any
 
 from npcompat import npx
 from npcompat._script import border
-from npcompat._script.source import ACROSS, ASSIGNED, ITEM, JIT, KEY, converted
+from npcompat._script.source import ACROSS, ASSIGNED, ITEM, JIT, KEY, OF_CLASSES, converted
 from npcompat.numpy import _creation
 from npcompat.numpy.random import mtrand
 
@@ -61,6 +61,8 @@ BOUND: dict[str, Any] = {
     KEY: border.key,
     ITEM: border.item,
     ASSIGNED: border.assigned,
+    OF_CLASSES["isinstance"]: border.is_instance,
+    OF_CLASSES["issubclass"]: border.is_subclass,
     JIT: _compiled,
 }
 """Functions that converted source calls, by their names there."""

@@ -10,12 +10,14 @@ ACROSS, KEY, ITEM = "__npcompat_across__", "__npcompat_key__", "__npcompat_item_
 ASSIGNED = "__npcompat_assigned__"
 """Names in the globals of a converted module: `across`, `key`, `item` and `assigned` of the
 border."""
+OF_CLASSES = {"isinstance": "__npcompat_isinstance__", "issubclass": "__npcompat_issubclass__"}
+"""Names there of `is_instance` and `is_subclass`, by the functions of Python that they replace."""
 JIT = "__npcompat_jit__"
 """Name there of the decorator that compiles a function."""
 _OF = "__npcompat_of__"
 _PYTHONS = frozenset(
     """
-    super locals globals vars eval exec isinstance issubclass len print range type repr str int float
+    super locals globals vars eval exec len print range type repr str int float
     bool list dict set tuple enumerate zip getattr setattr hasattr delattr id iter next open input
     """.split()  # noqa: SIM905 (a list of names is read as text)
 )
@@ -67,6 +69,9 @@ class _Converter(ast.NodeTransformer):
         self.generic_visit(node)
         called = node.func
         if isinstance(called, ast.Name) and called.id in _PYTHONS:
+            return node
+        if isinstance(called, ast.Name) and called.id in OF_CLASSES:
+            called.id = OF_CLASSES[called.id]
             return node
         operands = [called]
         if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name):
@@ -207,4 +212,4 @@ def converted_tree(tree: ast.AST, compiled: Collection[str] = ()) -> ast.AST:
     return ast.fix_missing_locations(found)
 
 
-__all__ = ["ACROSS", "ASSIGNED", "ITEM", "JIT", "KEY", "converted", "converted_tree"]
+__all__ = ["ACROSS", "ASSIGNED", "ITEM", "JIT", "KEY", "OF_CLASSES", "converted", "converted_tree"]

@@ -47,6 +47,24 @@ def test_searches_of_scikit_learn_take_grids(backend):
     assert found.best_params_["alpha"] == pytest.approx(expected.best_params_["alpha"])
 
 
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_rows_of_several_lengths_in_files_of_h5py(backend):
+    h5py = pytest.importorskip("h5py")
+    dtype = h5py.vlen_dtype("i4")
+    with npx.backend(backend):
+        rows = onp.empty(2, dtype=object)
+        rows[0], rows[1] = np.arange(2), np.arange(3)
+        with h5py.File("rows", "w", driver="core", backing_store=False) as file:
+            found = [file.create_dataset("a", data=rows, dtype=dtype)]
+            found.append(file.create_dataset("b", data=np.array(rows, dtype=object), dtype=dtype))
+            found.append(file.create_dataset("c", (2,), dtype=dtype))
+            found[2][:] = rows
+            file.attrs.create("d", rows, dtype=dtype)
+            found.append(file.attrs["d"])
+            assert [[x.tolist() for x in d] for d in found] == [[[0, 1], [0, 1, 2]]] * 4
+    assert type(rows[0]) is np.ndarray
+
+
 def test_class_weights_of_scikit_learn():
     weights = pytest.importorskip("sklearn.utils.class_weight")
     y = [0, 0, 1, 2, 2, 2]

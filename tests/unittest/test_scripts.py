@@ -1,6 +1,5 @@
 """Programs of NumPy, run by `python -m npcompat` as they are."""
 
-import contextlib
 import os
 import subprocess
 import sys
@@ -9,11 +8,8 @@ from pathlib import Path
 
 import numpy as onp
 import pytest
-from internals import BorrowedValue
 
-from npcompat import np, npx
-from npcompat._script import border, importer
-from npcompat._script.source import converted
+from npcompat import np
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted((ROOT / "examples" / "scripts").glob("*.py"))
@@ -337,155 +333,6 @@ def test_tracebacks_show_the_programs_lines(project):
     code, _, errors = run("-m", "npcompat", "wrong.py", cwd=project)
     assert code == 1 and 'wrong.py", line 8' in errors and 'wrong.py", line 5' in errors
     assert "    return x[7]" in errors and "IndexError: index 7 is out of bounds" in errors
-
-
-# --- the border -----------------------------------------------------------------------------------
-
-
-def execute(source, **names):
-    namespace = dict(names)
-    importer.bind(namespace)
-    exec(converted(textwrap.dedent(source), "<program>"), namespace)
-    return namespace
-
-
-def test_calls_of_the_programs_own_are_left_alone():
-    def own(x):
-        return x
-
-    for function in (own, np.add, np.ones(3).sum, len, [].append, "".join, print, np.ndarray, int):
-        assert border.across(function) is function
-    import scipy.special
-
-    assert border.across(scipy.special.softmax) is not scipy.special.softmax
-
-
-def test_arrays_change_class_at_the_border_without_a_copy():
-    with npx.backend("numpy"):
-        ours = np.arange(4.0)
-        theirs = border.handed_over({"a": [ours, (ours[1:], 3)], "b": "text"})
-        theirs["a"][0][0] = 5
-        theirs["a"][1][0][0] = 6
-        assert ours.tolist()[:2] == [5, 6] and theirs["b"] == "text"
-        assert type(border.handed_over(ours.sum())) is onp.float32
-
-        fresh = border.received((onp.ones(3), "text", [onp.ones(2)]))
-        assert (
-            type(fresh[0]) is np.ndarray and type(fresh[2][0]) is np.ndarray and fresh[1] == "text"
-        )
-        assert border.received(onp.float64(3)) == 3
-        kept = onp.ones(3)
-        alias = border.received(kept)
-        kept[0] = 7
-        assert alias[0] == 7 and type(alias._value) is BorrowedValue
-
-
-def test_results_without_another_owner_are_not_borrowed():
-    import scipy.special
-
-    with npx.backend("numpy"):
-        made = border.across(scipy.special.expit)(np.zeros(3))
-        assert made.tolist() == [0.5] * 3
-        import scipy.ndimage
-
-        made = border.across(scipy.ndimage.gaussian_filter1d)(np.zeros(3), 1)
-        assert type(made) is np.ndarray and type(made._value) is not BorrowedValue
-
-
-def test_keys_of_objects_of_packages_are_handed_over():
-    import scipy.sparse
-
-    matrix = scipy.sparse.csr_array(onp.eye(3))
-    names = execute(
-        """
-        mask = x > 0
-        found = matrix[mask]
-        own = x[mask]
-        for i in range(2):
-            last = x[i]
-        """,
-        matrix=matrix,
-        x=np.array([1.0, 0.0, 2.0]),
-    )
-    assert names["found"].shape == (2, 3) and names["own"].tolist() == [1, 2] and names["last"] == 0
-
-
-def test_keys_of_what_no_name_stands_for_are_handed_over():
-    import scipy.sparse
-
-    class Holder:
-        asked = 0
-
-        def __init__(self):
-            self.kept = {"m": scipy.sparse.lil_array(onp.eye(3)), "x": np.zeros(3)}
-
-        @property
-        def matrix(self):
-            Holder.asked += 1
-            return self.kept["m"]
-
-    names = execute(
-        """
-        chosen = np.array([0, 2])
-        found = holder.matrix[chosen]
-        holder.matrix[chosen, chosen] = 5
-        holder.kept["x"][chosen] = 7
-        holder.kept["x"][chosen[1]] += 1
-        texts = [holder.kept[name] is not None for name in ("m", "x") if holder.kept[name] is not None]
-        def nested(i): return holder.kept["x"][chosen[chosen[i] // 2]]
-        last = nested(1)
-        """,
-        holder=Holder(),
-        np=np,
-    )
-    assert names["found"].shape == (2, 3) and Holder.asked == 2
-    assert names["holder"].matrix.toarray().diagonal().tolist() == [5, 1, 5]
-    assert names["holder"].kept["x"].tolist() == [7, 0, 8]
-    assert names["texts"] == [True, True] and names["last"] == 8
-
-
-def test_attributes_of_objects_of_packages_are_handed_over():
-    import scipy.sparse
-
-    class Own:
-        def __init__(self, x):
-            self.x = x
-
-    with npx.backend("numpy"):
-        x = np.arange(3.0)
-        names = execute(
-            """
-            own = Own(x)
-            own.y, (matrix.given, *own.more) = x, [x, x]
-            matrix.data = x
-            for matrix.step in [x[1:]]:
-                matrix.total = own.total = 0
-                matrix.total += x.sum()
-                own.total += x.sum()
-            with manager(x) as matrix.managed:
-                matrix.note: str = "text"
-            """,
-            Own=Own,
-            matrix=scipy.sparse.csr_array(onp.eye(3)),
-            manager=contextlib.nullcontext,
-            x=x,
-        )
-        x[1] = 7
-    own, matrix = names["own"], names["matrix"]
-    assert own.x is x and own.y is x and own.more == [x] and own.total == 3
-    for found in (matrix.data, matrix.given, matrix.managed):
-        assert type(found) is onp.ndarray and found[1] == 7
-    assert type(matrix.step) is onp.ndarray and type(matrix.total) is not type(x.sum())
-    assert matrix.note == "text" and (matrix @ onp.ones(3)).tolist() == [0, 7, 2]
-
-
-def test_functions_in_c_are_of_the_module_they_were_reached_through():
-    from scipy.linalg import blas
-
-    assert border.across(blas.ddot, blas) is not blas.ddot
-    assert border.across(len) is len and border.across(print, sys) is print
-    names = execute("found = blas.ddot(x, x), type(blas.dscal(2.0, x))", blas=blas, x=np.ones(3))
-    assert names["found"] == (3, np.ndarray)
 
 
 def test_errors_are_shown_from_the_program_on(tmp_path):

@@ -44,6 +44,7 @@
 #include "shared_memory.h"
 #include "attribute_type.h"
 #include "aligned_memory.h"
+#include "frameless_call.h"
 
 /* --- the module ---------------------------------------------------------------------------- */
 
@@ -294,7 +295,8 @@ fill(PyObject *module)
     }
     padded_type.tp_new = PyBaseObject_Type.tp_new; /* so that `object.__new__` makes handles */
     return PyErr_Occurred() || PyModule_AddType(module, &function_type) < 0 || PyModule_AddType(module, &method_type) < 0 ||
-                   PyModule_AddType(module, &padded_type) < 0 || PyModule_AddType(module, &buffered_type) < 0 || PyModule_AddType(module, &attribute_type) < 0 || PyType_Ready(&export_type) < 0
+                   PyModule_AddType(module, &padded_type) < 0 || PyModule_AddType(module, &buffered_type) < 0 || PyModule_AddType(module, &attribute_type) < 0 ||
+                   PyModule_AddType(module, &frameless_call_type) < 0 || PyType_Ready(&export_type) < 0
                ? -1
                : 0;
 }

@@ -33,6 +33,18 @@ class Attribute:
 
     def __init__(self, property: property, is_dtype: bool) -> None: ...
 
+class FramelessCall:
+    """A call of a function between two others, without a frame of Python's around it."""
+
+    function: Callable[..., Any]
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        prepare: Callable[[tuple[Any, ...], dict[str, Any] | None], tuple[Any, Any, Any]],
+        finish: Callable[[Any], Any] | None,
+    ) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
 def apply(op: Any, args: Sequence[Any], attrs: tuple[Any, ...] = ()) -> Any:
     """Apply an operator to array-likes."""
 

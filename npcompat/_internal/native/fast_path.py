@@ -256,6 +256,36 @@ guards_hold: Callable[[tuple[Any, ...]], bool] = (
 profiled: Callable[..., Any] = _profiled if native is None else native.profiled
 
 
+class _FramelessCall:
+    """A call of a function between two others; without C, in a frame of its own."""
+
+    __slots__ = ("finish", "function", "prepare")
+
+    def __init__(self, function: Any, prepare: Any, finish: Any) -> None:
+        self.function, self.prepare, self.finish = function, prepare, finish
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.function, self.prepare, self.finish)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        args, named, afterwards = self.prepare(args, kwargs or None)
+        raised = True
+        try:
+            result = self.function(*args, **named or {})
+            raised = False
+        finally:
+            if afterwards is not None:
+                afterwards(raised)
+        del args, named, afterwards, kwargs
+        return result if self.finish is None else self.finish(result)
+
+
+FramelessCall: Any = _FramelessCall if native is None else native.FramelessCall
+"""Class of calls of a function between two others: what it finds if it looks for its caller's
+variables, or for the line to name in a warning, is the caller of the object.
+"""
+
+
 def align_memory() -> bool:
     """Let NumPy align the memory of large arrays, so that XLA can read it in place.
 
@@ -312,6 +342,7 @@ def method(
 __all__ = [
     "KINDS",
     "Buffered",
+    "FramelessCall",
     "Function",
     "align_memory",
     "answer_attributes",

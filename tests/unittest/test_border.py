@@ -1,0 +1,414 @@
+"""The border between a program that `python -m npcompat` runs and the packages that it calls."""
+
+import contextlib
+import copy
+import importlib
+import pickle
+import sys
+import textwrap
+import warnings
+
+import numpy as onp
+import pytest
+from internals import BorrowedValue
+
+from npcompat import np, npx
+from npcompat._internal.native import fast_path
+from npcompat._script import border, importer
+from npcompat._script.source import converted
+
+
+def execute(source, **names):
+    namespace = dict(names)
+    importer.bind(namespace)
+    exec(converted(textwrap.dedent(source), "<program>"), namespace)
+    return namespace
+
+
+def test_calls_of_the_programs_own_are_left_alone():
+    def own(x):
+        return x
+
+    for function in (own, np.add, np.ones(3).sum, len, [].append, "".join, print, np.ndarray, int):
+        assert border.across(function) is function
+    import scipy.special
+
+    assert border.across(scipy.special.softmax) is not scipy.special.softmax
+
+
+def test_arrays_change_class_at_the_border_without_a_copy():
+    with npx.backend("numpy"):
+        ours = np.arange(4.0)
+        theirs = border.handed_over({"a": [ours, (ours[1:], 3)], "b": "text"})
+        theirs["a"][0][0] = 5
+        theirs["a"][1][0][0] = 6
+        assert ours.tolist()[:2] == [5, 6] and theirs["b"] == "text"
+        assert type(border.handed_over(ours.sum())) is onp.float32
+
+        fresh = border.received((onp.ones(3), "text", [onp.ones(2)]))
+        assert (
+            type(fresh[0]) is np.ndarray and type(fresh[2][0]) is np.ndarray and fresh[1] == "text"
+        )
+        assert border.received(onp.float64(3)) == 3
+        kept = onp.ones(3)
+        alias = border.received(kept)
+        kept[0] = 7
+        assert alias[0] == 7 and type(alias._value) is BorrowedValue
+
+
+def test_results_without_another_owner_are_not_borrowed():
+    import scipy.special
+
+    with npx.backend("numpy"):
+        made = border.across(scipy.special.expit)(np.zeros(3))
+        assert made.tolist() == [0.5] * 3
+        import scipy.ndimage
+
+        made = border.across(scipy.ndimage.gaussian_filter1d)(np.zeros(3), 1)
+        assert type(made) is np.ndarray and type(made._value) is not BorrowedValue
+
+
+def test_keys_of_objects_of_packages_are_handed_over():
+    import scipy.sparse
+
+    matrix = scipy.sparse.csr_array(onp.eye(3))
+    names = execute(
+        """
+        mask = x > 0
+        found = matrix[mask]
+        own = x[mask]
+        for i in range(2):
+            last = x[i]
+        """,
+        matrix=matrix,
+        x=np.array([1.0, 0.0, 2.0]),
+    )
+    assert names["found"].shape == (2, 3) and names["own"].tolist() == [1, 2] and names["last"] == 0
+
+
+def test_keys_of_what_no_name_stands_for_are_handed_over():
+    import scipy.sparse
+
+    class Holder:
+        asked = 0
+
+        def __init__(self):
+            self.kept = {"m": scipy.sparse.lil_array(onp.eye(3)), "x": np.zeros(3)}
+
+        @property
+        def matrix(self):
+            Holder.asked += 1
+            return self.kept["m"]
+
+    names = execute(
+        """
+        chosen = np.array([0, 2])
+        found = holder.matrix[chosen]
+        holder.matrix[chosen, chosen] = 5
+        holder.kept["x"][chosen] = 7
+        holder.kept["x"][chosen[1]] += 1
+        texts = [holder.kept[name] is not None for name in ("m", "x") if holder.kept[name] is not None]
+        def nested(i): return holder.kept["x"][chosen[chosen[i] // 2]]
+        last = nested(1)
+        """,
+        holder=Holder(),
+        np=np,
+    )
+    assert names["found"].shape == (2, 3) and Holder.asked == 2
+    assert names["holder"].matrix.toarray().diagonal().tolist() == [5, 1, 5]
+    assert names["holder"].kept["x"].tolist() == [7, 0, 8]
+    assert names["texts"] == [True, True] and names["last"] == 8
+
+
+def test_attributes_of_objects_of_packages_are_handed_over():
+    import scipy.sparse
+
+    class Own:
+        def __init__(self, x):
+            self.x = x
+
+    with npx.backend("numpy"):
+        x = np.arange(3.0)
+        names = execute(
+            """
+            own = Own(x)
+            own.y, (matrix.given, *own.more) = x, [x, x]
+            matrix.data = x
+            for matrix.step in [x[1:]]:
+                matrix.total = own.total = 0
+                matrix.total += x.sum()
+                own.total += x.sum()
+            with manager(x) as matrix.managed:
+                matrix.note: str = "text"
+            """,
+            Own=Own,
+            matrix=scipy.sparse.csr_array(onp.eye(3)),
+            manager=contextlib.nullcontext,
+            x=x,
+        )
+        x[1] = 7
+    own, matrix = names["own"], names["matrix"]
+    assert own.x is x and own.y is x and own.more == [x] and own.total == 3
+    for found in (matrix.data, matrix.given, matrix.managed):
+        assert type(found) is onp.ndarray and found[1] == 7
+    assert type(matrix.step) is onp.ndarray and type(matrix.total) is not type(x.sum())
+    assert matrix.note == "text" and (matrix @ onp.ones(3)).tolist() == [0, 7, 2]
+
+
+def test_functions_in_c_are_of_the_module_they_were_reached_through():
+    from scipy.linalg import blas
+
+    assert border.across(blas.ddot, blas) is not blas.ddot
+    assert border.across(len) is len and border.across(print, sys) is print
+    names = execute("found = blas.ddot(x, x), type(blas.dscal(2.0, x))", blas=blas, x=np.ones(3))
+    assert names["found"] == (3, np.ndarray)
+
+
+# --- a package ------------------------------------------------------------------------------------
+
+PACKAGE = """
+    import functools, sys, warnings
+    import numpy
+
+    def write(x): x[0] = 9
+    def seen(x): return type(x)
+    def call(function, *args): return function(*args)
+    def first(*values): return values[0]
+    def caller(): return sorted(sys._getframe(1).f_locals)
+    def warn(): warnings.warn("doubtful", stacklevel=2)
+    def fail(values): raise ValueError("given " + str(len(values)))
+    def naming(function):
+        @functools.wraps(function)
+        def wrapper(*args): return function(*args)
+        return wrapper
+
+    class Keeper:
+        def __init__(self, kept=None): self.kept = kept
+        def minimize(self, function, x, args): return function(numpy.asarray(x), *args)
+
+    class Series:
+        values = numpy.arange(3.0)
+"""
+
+
+@pytest.fixture
+def away(tmp_path, monkeypatch):
+    """An installed package."""
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "away_from_here.py").write_text(textwrap.dedent(PACKAGE))
+    monkeypatch.syspath_prepend(str(folder))
+    yield importlib.import_module("away_from_here")
+    del sys.modules["away_from_here"]
+
+
+@pytest.fixture(autouse=True)
+def on_host():
+    with npx.backend("numpy"):
+        yield
+
+
+def test_containers_are_handed_over_themselves(away):
+    names = execute(
+        """
+        log, best = [x], {"x": x, "n": [0]}
+        both = (log, best, [1.0])
+        def step(y, log, best, plain):
+            log.append(y * 2)
+            best["x"], best["last"] = y + 1, "text"
+            best["n"][0] += 1
+            plain.append(2.0)
+            return type(log[0]), log is both[0]
+        found = away.Keeper().minimize(step, x, both)
+        """,
+        away=away,
+        x=np.ones(2),
+    )
+    log, best = names["log"], names["best"]
+    assert names["found"] == (onp.ndarray, True)
+    assert log[0] is names["x"] and log[1].tolist() == [2, 2] and names["both"][2] == [1.0, 2.0]
+    assert best["x"].tolist() == [2, 2] and best["last"] == "text" and best["n"] == [1]
+
+
+def test_what_a_package_keeps_stays_shared(away):
+    names = execute(
+        """
+        history, grid = [x], {"a": x, "b": [x, (x, 1)]}
+        keeper, other = away.Keeper(history), away.Keeper(kept=grid)
+        history.append(3)
+        """,
+        away=away,
+        x=np.zeros(2),
+    )
+    assert names["keeper"].kept is names["history"] and names["history"][1] == 3
+    grid = names["other"].kept
+    assert grid is names["grid"] and type(grid["a"]) is type(grid["b"][1][0]) is onp.ndarray
+    names["x"][0] = 4
+    assert grid["b"][0][0] == grid["b"][1][0][0] == names["history"][0][0] == 4
+
+
+def test_containers_of_a_call_that_fails_are_as_before(away):
+    x = np.zeros(2)
+    values = [x, [x, {"x": x}]]
+    values.append(values)
+    with pytest.raises(ValueError, match="given 3"):
+        execute("away.fail(values)", away=away, values=values)
+    assert values[0] is x and values[1][0] is x and values[1][1]["x"] is x and values[2] is values
+
+
+def test_tuples_with_names_and_arrays_of_objects(away):
+    names = execute(
+        """
+        from collections import OrderedDict, namedtuple
+        Pair = namedtuple("Pair", "a b")
+        objects = np.empty(2, dtype=object)
+        objects[0], objects[1] = x, "text"
+        pair = away.first(Pair(x, 1))
+        kinds = [type(away.first(objects)[1]), away.call(lambda o: type(o[0]), objects)]
+        def look(d): return type(d["x"])
+        kinds.append(away.call(look, OrderedDict(x=x)))
+        """,
+        away=away,
+        np=np,
+        x=np.zeros(2),
+    )
+    assert type(names["pair"]) is names["Pair"] and type(names["pair"].a) is onp.ndarray
+    assert names["kinds"] == [str, onp.ndarray, onp.ndarray]
+    assert names["objects"][0] is names["x"]
+
+
+def test_arrays_of_the_programs_own_classes_stay_what_they_are(away):
+    names = execute(
+        """
+        class Info(np.ndarray):
+            def __array_finalize__(self, other): self.info = getattr(other, "info", None)
+        x = np.arange(3.0).view(Info)
+        x.info = "mine"
+        kept = away.Keeper(x).kept
+        found = away.Keeper().minimize(lambda y, d: d.info, np.ones(2), (x,))
+        away.write(x)
+        """,
+        away=away,
+        np=np,
+    )
+    assert names["kept"] is names["x"] and names["found"] == "mine" and names["x"][0] == 9
+
+
+@pytest.mark.skipif(fast_path.native is None, reason="the calls have no frame in C only")
+def test_packages_that_look_at_their_caller_find_the_program(away):
+    found = execute(
+        """
+        def f(item, key): return away.caller()
+        found = f(1, 2)
+        """,
+        away=away,
+    )["found"]
+    assert found == ["item", "key"]
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("default")
+        execute("away.warn()\naway.warn()", away=away)
+    assert [(w.filename, w.lineno) for w in told] == [("<program>", 1), ("<program>", 2)]
+
+
+def test_arrays_of_numpys_are_instances_of_the_programs_class(away):
+    found = execute(
+        """
+        values = away.Series.values
+        found = [
+            isinstance(values, np.ndarray), isinstance(values, (int, (list, np.ndarray))),
+            isinstance(values, np.ndarray | list), issubclass(type(values), np.ndarray),
+            isinstance(x, np.ndarray), isinstance(values, np.generic), isinstance(3, np.ndarray),
+            issubclass(int, (np.ndarray, str)), isinstance(values, list),
+        ]
+        """,
+        away=away,
+        np=np,
+        x=np.ones(1),
+    )["found"]
+    assert found == [True] * 5 + [False] * 4
+
+
+def test_wrappers_belong_to_the_module_of_what_they_wrap(away):
+    @contextlib.contextmanager
+    def own(x):
+        yield type(x)
+
+    @contextlib.contextmanager
+    def theirs(x):
+        yield type(x)
+
+    theirs.__module__ = "away_from_here"
+    for _ in range(2):
+        names = execute(
+            "with theirs(x) as a, own(x) as b: pass", theirs=theirs, own=own, x=np.ones(1)
+        )
+        assert (names["a"], names["b"]) == (onp.ndarray, np.ndarray)
+    assert execute("f = away.naming(g)(x)", away=away, g=type, x=np.ones(1))["f"] is np.ndarray
+
+
+def test_functions_that_others_call_cross_the_border(away):
+    from scipy.linalg.blas import ddot
+
+    x = np.ones(2)
+    found = execute(
+        """
+        from functools import partial, reduce
+        from concurrent.futures import ThreadPoolExecutor
+        from threading import Thread
+        found = [*map(away.seen, [x]), partial(away.seen)(x), *map(ddot, [x], [x]), ddot(x, x)]
+        found.append(reduce(away.first, [x, x]).tolist())
+        assert reduce(ddot, [x, x]) == 2 and max([x], key=away.seen) is x
+        with ThreadPoolExecutor(1) as pool:
+            found += [*pool.map(away.seen, [x]), pool.submit(away.seen, x).result()]
+        thread = Thread(target=away.write, args=(x,))
+        thread.start(); thread.join()
+        found += [np.apply_along_axis(away.seen, 0, x).item(), sorted([x], key=ddot_of)[0] is x]
+        """,
+        away=away,
+        ddot=ddot,
+        ddot_of=lambda y: ddot(onp.asarray(y), onp.asarray(y)),
+        np=np,
+        x=x,
+    )["found"]
+    assert found[:4] == [onp.ndarray, onp.ndarray, 2, 2] and found[4] == [1, 1]
+    assert found[5:] == [onp.ndarray, onp.ndarray, onp.ndarray, True] and x[0] == 9
+
+
+def test_classes_in_c_that_name_no_module_are_of_the_package():
+    import scipy.sparse
+    import scipy.sparse.linalg
+
+    found = execute(
+        """
+        lu = linalg.splu(matrix)
+        solve = linalg.factorized(matrix)
+        found = [lu.solve(b), solve(b), *map(lu.solve, [b])]
+        """,
+        linalg=scipy.sparse.linalg,
+        matrix=scipy.sparse.csc_array(2 * onp.eye(2)),
+        b=np.ones(2),
+    )["found"]
+    assert [type(x) for x in found] == [np.ndarray] * 3
+    assert all((onp.asarray(x) == 0.5).all() for x in found)
+
+
+def test_calls_over_the_border_are_pickled_and_copied():
+    call = border.across(importlib.import_module("scipy.special").softmax)
+    for made in (pickle.loads(pickle.dumps(call)), copy.deepcopy(call)):
+        assert made.function is call.function and made(np.zeros(2)).tolist() == [0.5, 0.5]
+
+
+def test_calls_without_a_frame_check_what_they_are_given():
+    kind = fast_path.FramelessCall
+    afterwards = []
+    call = kind(divmod, lambda a, k: (a, k, afterwards.append), None)
+    assert call(7, 2) == (3, 1) and afterwards == [False]
+    with pytest.raises(ZeroDivisionError):
+        call(7, 0)
+    assert afterwards == [False, True]
+    with pytest.raises((TypeError, ValueError)):
+        kind(divmod, lambda a, k: (a,), None)(1, 2)
+    with pytest.raises(KeyError):
+        kind(divmod, lambda a, k: (a, k, {}.__getitem__), None)(1, 2)
+    with pytest.raises(IndexError):
+        kind(int, lambda a, k: (a, k, None), [].__getitem__)(1)

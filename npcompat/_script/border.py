@@ -34,7 +34,7 @@ from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch.array_like import array_of
 from npcompat._internal.dispatch.borrowed_buffers import over_memory
 from npcompat._internal.native.fast_path import FramelessCall
-from npcompat.numpy._unbound import CachedFunction
+from npcompat.numpy._unbound import Unbound
 
 _OURS = "npcompat"
 _STANDARD = frozenset(sys.stdlib_module_names)
@@ -56,6 +56,12 @@ def is_installed(package: str) -> bool:
 def _is_packages(kind: type) -> bool:
     """Return True for a class of a package that is installed."""
     return is_installed(_package(kind.__module__))
+
+
+@lru_cache(maxsize=4096)
+def _is_ours(kind: Any) -> bool:
+    """Return True for a class of npcompat's."""
+    return kind is not type and _package(kind.__module__) == _OURS
 
 
 @lru_cache(maxsize=4096)
@@ -162,17 +168,17 @@ _OF_FUNCTIONS = frozenset(
 
 
 def _how(function: Any, reached: Any) -> int:
-    kind = type(function)
+    kind: Any = type(function)
     if kind is MethodType:
         function = function.__func__
-        kind = type(function)
+        kind: Any = type(function)
+    if _is_ours(kind):
+        return _decided.get(function, _AS_IT_IS) if issubclass(kind, Unbound) else _AS_IT_IS
     key: Any = None
     if kind is FunctionType:  # wrappers share their code, but not the module
         key = function if function in _decided else function.__module__ or function.__code__
-    elif (
-        isinstance(function, type)
-        or kind is CachedFunction
-        or (kind is BuiltinFunctionType and type(function.__self__) in (ModuleType, NoneType))
+    elif isinstance(function, type) or (
+        kind is BuiltinFunctionType and type(function.__self__) in (ModuleType, NoneType)
     ):
         key = function
     if key is None:

@@ -171,7 +171,7 @@ def _how(function: Any, reached: Any) -> int:
     kind: Any = type(function)
     if kind is MethodType:
         function = function.__func__
-        kind: Any = type(function)
+        kind = type(function)
     if _is_ours(kind):
         return _decided.get(function, _AS_IT_IS) if issubclass(kind, Unbound) else _AS_IT_IS
     key: Any = None

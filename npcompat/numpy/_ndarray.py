@@ -302,7 +302,9 @@ class Array(Selection, Reductions, Gradients, Operators, Protocols, Memory, Flue
 
     def __reduce__(self) -> tuple[Any, ...]:
         host = handles.to_host(self)
-        return _from_host, (host, type(self)) if is_subclass(type(self)) else (host,)
+        if is_subclass(type(self)):  # NumPy's three parts, to which classes add state of their own
+            return _empty_of, (type(self),), host.__reduce__()[2]
+        return _from_host, (host,)
 
     def __copy__(self) -> "ndarray":
         return self.copy("K")
@@ -572,9 +574,14 @@ def _from_pickled(
 
 
 def _from_host(array: onp.ndarray[Any, Any], kind: type | None = None) -> ndarray:
-    # Copy arrays over out-of-band pickle buffers, which are shared.
+    # Copy arrays over out-of-band pickle buffers, which are shared. Older pickles have a `kind`.
     made: ndarray = array_like.array_of(array if array.base is None else array.copy())
     return made if kind is None else instance(made, kind, None)
+
+
+def _empty_of(kind: type[ndarray]) -> ndarray:
+    """Return an array of a class without elements, whose state is set next."""
+    return ndarray.__new__(kind, (0,))
 
 
 __all__ = ["ndarray"]

@@ -396,19 +396,3 @@ def test_calls_over_the_border_are_pickled_and_copied():
     call = border.across(importlib.import_module("scipy.special").softmax)
     for made in (pickle.loads(pickle.dumps(call)), copy.deepcopy(call)):
         assert made.function is call.function and made(np.zeros(2)).tolist() == [0.5, 0.5]
-
-
-def test_calls_without_a_frame_check_what_they_are_given():
-    kind = fast_path.FramelessCall
-    afterwards = []
-    call = kind(divmod, lambda a, k: (a, k, afterwards.append), None)
-    assert call(7, 2) == (3, 1) and afterwards == [False]
-    with pytest.raises(ZeroDivisionError):
-        call(7, 0)
-    assert afterwards == [False, True]
-    with pytest.raises((TypeError, ValueError)):
-        kind(divmod, lambda a, k: (a,), None)(1, 2)
-    with pytest.raises(KeyError):
-        kind(divmod, lambda a, k: (a, k, {}.__getitem__), None)(1, 2)
-    with pytest.raises(IndexError):
-        kind(int, lambda a, k: (a, k, None), [].__getitem__)(1)

@@ -474,3 +474,19 @@ def test_a_step_that_checks_values_is_finished_in_c_and_raises_at_the_next_read(
         with pytest.raises(IndexError, match="numbers of classes, from 0 to 2"):
             state.tolist()
         assert state.tolist() == [205, 205, 205]
+
+
+def test_calls_without_a_frame_check_what_they_are_given():
+    kind = fast_path.FramelessCall
+    afterwards = []
+    call = kind(divmod, lambda a, k: (a, k, afterwards.append), None)
+    assert call(7, 2) == (3, 1) and afterwards == [False]
+    with pytest.raises(ZeroDivisionError):
+        call(7, 0)
+    assert afterwards == [False, True]
+    with pytest.raises((TypeError, ValueError)):
+        kind(divmod, lambda a, k: (a,), None)(1, 2)
+    with pytest.raises(KeyError):
+        kind(divmod, lambda a, k: (a, k, {}.__getitem__), None)(1, 2)
+    with pytest.raises(IndexError):
+        kind(int, lambda a, k: (a, k, None), [].__getitem__)(1)

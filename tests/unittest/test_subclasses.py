@@ -307,3 +307,34 @@ def test_functions_ask_the_class(name, backend):
         (ours, found), (numpys, expected) = asked(np), asked(onp)
     assert ours[0] is getattr(np, name) and numpys[0] is getattr(onp, name)
     onp.testing.assert_array_equal(found, expected)
+
+
+class Described(np.ndarray):
+    """A class whose pickles hold an attribute, by the recipe that NumPy's users publish."""
+
+    def __array_finalize__(self, obj):
+        self.info = getattr(obj, "info", None)
+
+    def __reduce__(self):
+        function, arguments, state = super().__reduce__()
+        return function, arguments, (*state, self.info)
+
+    def __setstate__(self, state):
+        self.info = state[-1]
+        super().__setstate__(state[:-1])
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize(
+    "values", [onp.arange(3), onp.ones((2, 3), order="F"), onp.array(2.5), onp.zeros((0, 3), "f4")]
+)
+def test_pickles_of_classes_with_state_of_their_own(values, protocol):
+    given = np.array(values, dtype=values.dtype).view(Described)
+    given.info = "mine"
+    made = [pickle.loads(pickle.dumps(given, protocol)), copy.copy(given), copy.deepcopy(given)]
+    for found in made:
+        assert type(found) is Described and found.info == "mine"
+        assert (found.dtype, found.shape) == (values.dtype, values.shape)
+        onp.testing.assert_array_equal(found.asnumpy(), values)
+    made[0][...] = 1
+    assert (made[0] == 1).all()

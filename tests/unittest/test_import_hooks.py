@@ -50,6 +50,7 @@ def test_npcompat_imports_no_library_that_it_extends():
     names = {*import_hooks.EXTENSIONS, *replaced.REPLACED}
     assert names == {
         "einops",
+        "h5py._hl.dataset",
         "numba",
         "pandas",
         "scipy.ndimage",

@@ -17,7 +17,7 @@ _COLLECTS = gc.isenabled()
 gc.disable()
 try:
     from npcompat._internal import wiring
-    from npcompat._internal.support import old_paths
+    from npcompat._internal.support import old_paths, warning_lines
 
     wiring.connect_core()
     from npcompat import autograd, numpy, numpy_extension
@@ -37,6 +37,7 @@ try:
         random,
     )
 
+    warning_lines.name_users_lines()
     wiring.connect_arrays(np.ndarray, _scalar.Scalar, _scalar.HOST_SCALARS, _overrides.overridden)
 finally:
     if _COLLECTS:

@@ -37,9 +37,12 @@ _SITE = os.sep + "site-packages" + os.sep
 
 def is_library(filename: str) -> bool:
     """Return True for files of npcompat, of libraries below it, and of Python itself."""
-    if filename.startswith((_PACKAGE, *_LIBRARIES)):
-        return True
-    return filename.startswith(_STDLIB) and _SITE not in filename
+    return is_below(filename) or (filename.startswith(_STDLIB) and _SITE not in filename)
+
+
+def is_below(filename: str) -> bool:
+    """Return True for files of npcompat and of libraries below it."""
+    return filename.startswith((_PACKAGE, *_LIBRARIES))
 
 
 class AddressNotImplementedError(AttributeError, NotImplementedError):

@@ -13,7 +13,7 @@ import builtins
 import sys
 import sysconfig
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache, partial, update_wrapper, wraps
 from pathlib import Path
 from types import (
     BuiltinFunctionType,
@@ -96,6 +96,8 @@ def _module_of(function: Any, reached: Any) -> str:
         if type(owner) in _nameless:
             return _SOME_PACKAGE
         name = type(owner).__module__
+    elif owner is not None and kind is BuiltinFunctionType:
+        name = owner.__module__  # a method in C of a class
     elif not isinstance(function, type | FunctionType) and is_installed(_package(kind.__module__)):
         name = kind.__module__  # an object that is called, such as numba's functions
     else:
@@ -149,7 +151,10 @@ _CALLERS: tuple[Any, ...] = (
     *(map, filter, sorted, min, max),
 )
 """Functions of ours and of Python that call a function that they are given."""
-_decided: dict[Any, int] = dict.fromkeys(_CALLERS, _TAKES_FUNCTION)
+_decided: dict[Any, int] = {
+    **dict.fromkeys(_CALLERS, _TAKES_FUNCTION),
+    **dict.fromkeys((wraps, update_wrapper), _AS_IT_IS),  # they look at it, and don't call it
+}
 """For modules of functions, for classes and functions in C: how they are called."""
 _OF_FUNCTIONS = frozenset(
     [
@@ -275,19 +280,18 @@ class _Handing:
         if isinstance(x, Handle):
             return self._array(x)
         if isinstance(x, list | dict):
-            if id(x) not in self.seen:
+            if id(x) not in self.seen and _may_be_in(x.values() if isinstance(x, dict) else x):
                 self._fill(x, list(x.items() if isinstance(x, dict) else enumerate(x)))
             return x
         parts: Any = (x.start, x.stop, x.step) if kind is slice else x
-        kinds: Any = set(map(type, parts))
-        if not any([_may_hold(kind) for kind in kinds]):
+        if not _may_be_in(parts):
             return x
         handed = [self.over(v) for v in parts]
         if all(map(_is, handed, parts)):
             return x
-        if kind is slice:
-            return slice(*handed)
-        return kind._make(handed) if hasattr(kind, "_make") else kind(handed)
+        if kind is slice or kind is tuple:
+            return slice(*handed) if kind is slice else tuple(handed)
+        return kind._make(handed) if hasattr(kind, "_make") else x
 
     def _array(self, x: Any) -> Any:
         if isinstance(x, onp.generic):
@@ -295,7 +299,8 @@ class _Handing:
         if type(x).__module__.partition(".")[0] != _OURS and _is_pythons(self.function):
             return x  # of a class of the program
         theirs = onp.asarray(x)
-        if theirs.dtype.kind == "O" and id(x) not in self.seen and theirs.flags.writeable:
+        of_objects = theirs.dtype.kind == "O" and theirs.flags.writeable
+        if of_objects and id(x) not in self.seen and _may_be_in(theirs.flat):
             self._fill(theirs.reshape(-1), list(enumerate(theirs.flat)), x)
         return theirs
 
@@ -304,9 +309,6 @@ class _Handing:
         put: list[Any] = []
         outer = self.inside
         self.seen[id(container if of is None else of)] = container, put, outer
-        kinds: Any = {type(value) for _, value in items}
-        if not any([_may_hold(kind) for kind in kinds]):
-            return
         self.inside = container
         for key, value in items:
             handed = self.over(value)
@@ -349,6 +351,11 @@ def _store(container: Any, key: Any, value: Any) -> None:
 def _may_hold(kind: type) -> bool:
     """Return True for classes of our arrays, and of what may hold some."""
     return issubclass(kind, Handle | list | tuple | dict | slice)
+
+
+def _may_be_in(values: Any) -> bool:
+    kinds: Any = set(map(type, values))
+    return any([_may_hold(kind) for kind in kinds])
 
 
 def _is_pythons(function: Any) -> bool:

@@ -374,6 +374,24 @@ def test_functions_that_others_call_cross_the_border(away):
     assert found[5:] == [onp.ndarray, onp.ndarray, onp.ndarray, True] and x[0] == 9
 
 
+def test_what_only_looks_at_a_function_gets_it_itself(away):
+    names = execute(
+        """
+        from functools import wraps
+        @wraps(away.seen)
+        def own(x): return away.seen(x)
+        parsed = datetime.datetime.strptime("2020", "%Y").year, dict.fromkeys([x.tobytes()])
+        """,
+        away=away,
+        datetime=importlib.import_module("datetime"),
+        x=np.ones(1),
+    )
+    assert names["own"].__name__ == "seen" and names["own"].__wrapped__ is away.seen
+    assert names["parsed"] == (2020, {onp.ones(1, "f4").tobytes(): None})
+    for function in (dict.fromkeys, names["datetime"].datetime.strptime, str.maketrans):
+        assert border.across(function) is function
+
+
 def test_classes_in_c_that_name_no_module_are_of_the_package():
     import scipy.sparse
     import scipy.sparse.linalg

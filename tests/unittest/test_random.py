@@ -222,6 +222,11 @@ def test_out_of_generators_is_memory_without_gaps():
         np.empty((4, 3))[::2],
     )
     assert rng.random(out=columns) is columns
+    numpys = onp.zeros(3)
+    assert rng.random(dtype="float64", out=numpys) is numpys and numpys.all()
+    assert rng.standard_gamma(2.0, dtype="float64", out=numpys) is numpys
+    with pytest.raises(ValueError, match=r"must match out\.shape"):
+        rng.standard_normal(4, dtype="float64", out=numpys)
     for draw in (
         rng.random,
         rng.standard_normal,

@@ -99,7 +99,7 @@ def size_of(size: Any, out: Any = None) -> tuple[int, ...] | None:
     shape = None if size is None else as_shape(size)
     if shape is not None and any(n < 0 for n in shape):
         raise ValueError("negative dimensions are not allowed")
-    if isinstance(out, Handle):
+    if isinstance(out, Handle | onp.ndarray):
         if shape is not None and shape != out.shape:
             raise ValueError("size must match out.shape when used together")
         return out.shape

@@ -75,3 +75,16 @@ def test_filters_are_pickled_without_effect():
     action, text, category, module, line = pickle.loads(pickle.dumps(warning_lines._FILTER))
     assert (action, category, line) == ("ignore", Warning, 0)
     assert text.match("any") is None and module.match("npcompat.numpy") is None
+
+
+def test_filters_are_copied_without_effect():
+    _, text, category, module, line = warning_lines._FILTER  # as scikit-learn does for its threads
+    with warnings.catch_warnings(record=True) as found:
+        warnings.resetwarnings()
+        warnings.filterwarnings("ignore", text.pattern, category, module.pattern, line)
+        warnings.simplefilter("ignore", category, append=True)
+        warnings.simplefilter("always", append=True)
+        for _ in range(2):
+            np.log(-1.0)
+            warnings.warn("mine", UserWarning, stacklevel=1)
+    assert [str(w.message) for w in found] == ["invalid value encountered in log", "mine"] * 2

@@ -14,38 +14,63 @@ from typing import Any
 
 from npcompat._internal.support.errors import is_below
 
-_warning = threading.local()
+
+class _Compared(threading.local):
+    def __init__(self) -> None:
+        self.parts: dict[str, Any] = {}
+
+
+_warning = _Compared()
 """Text, category and module of the warning that this thread compares with the filter."""
 
 
-class _Pattern:
+class _Part:
     """In place of a part of the filter: notes a part of the warning, and holds for all.
 
-    The last part that Python compares sends the warning on.
+    The last part that Python compares sends the warning on.  A copy, which other libraries make
+    for their threads and processes, holds for none.
     """
 
     def __init__(self, part: str) -> None:
         self.part = part
 
-    def match(self, given: str) -> bool:
-        """Stand in for a compiled regular expression."""
-        return _noted(self.part, given)
+    def noted(self, given: Any) -> bool:
+        """Note a part of a warning; return False if it is the last, and the filter does not hold."""
+        if self.part == "text":  # it is the first
+            _warning.parts = {}
+        elif not _warning.parts:  # a copy has no text
+            return False
+        parts = _warning.parts
+        parts[self.part] = given
+        if len(parts) < 3:
+            return True
+        _warning.parts = {}
+        return _sent_on(**parts)
 
-    def __subclasscheck__(self, category: type[Warning]) -> bool:
-        return _noted(self.part, category)
+
+class _Pattern(_Part):
+    """Look like a compiled regular expression."""
+
+    pattern = "(?!)"
+    flags = 0
+    match = _Part.noted
 
     def __reduce__(self) -> Any:
-        """Pickle as a part that never holds: some libraries send their filters to other processes."""
-        return (type, (Warning(),)) if self.part == "category" else (re.compile, ("(?!)",))
+        return re.compile, (self.pattern,)
 
 
-def _noted(part: str, given: Any) -> bool:
-    """Note a part of a warning; return False if it is the last, and the filter does not hold."""
-    if part == "text":  # it is the first
-        _warning.parts = {}
-    parts = _warning.parts
-    parts[part] = given
-    return len(parts) < 3 or _sent_on(**parts)
+class _Category(_Part):
+    """Look like a class of warnings."""
+
+    __bases__ = (Warning,)
+    __subclasscheck__ = _Part.noted
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:  # `filterwarnings` asks whether it is a class
+        return type
+
+    def __reduce__(self) -> Any:
+        return type, (Warning(),)
 
 
 def _sent_on(text: str, category: type[Warning], module: str) -> bool:
@@ -68,7 +93,7 @@ def _sent_on(text: str, category: type[Warning], module: str) -> bool:
     return True
 
 
-_FILTER: Any = ("ignore", _Pattern("text"), _Pattern("category"), _Pattern("module"), 0)
+_FILTER: Any = ("ignore", _Pattern("text"), _Category("category"), _Pattern("module"), 0)
 
 
 def name_users_lines() -> None:

@@ -2,12 +2,15 @@
 
 import functools
 import gc
+import inspect
 import itertools
 import operator
 import os
+import pickle
 import shutil
 import sys
 import sysconfig
+import textwrap
 import tracemalloc
 import warnings
 
@@ -474,6 +477,19 @@ def test_a_step_that_checks_values_is_finished_in_c_and_raises_at_the_next_read(
         with pytest.raises(IndexError, match="numbers of classes, from 0 to 2"):
             state.tolist()
         assert state.tolist() == [205, 205, 205]
+
+
+@pytest.mark.parametrize("kind", [fast_path.FramelessCall, fast_path._FramelessCall])
+def test_calls_without_a_frame_look_like_their_function(kind):
+    call = kind(textwrap.dedent, lambda a, k: (a, k, None), None)
+    for name in ("__name__", "__qualname__", "__module__", "__doc__", "__defaults__"):
+        assert getattr(call, name) == getattr(textwrap.dedent, name)
+    assert call.__wrapped__ is call.function is textwrap.dedent and call.finish is None
+    assert inspect.signature(call) == inspect.signature(textwrap.dedent)
+    assert functools.lru_cache(call).__name__ == "dedent"
+    assert pickle.loads(pickle.dumps(kind(len, divmod, None))).function is len
+    with pytest.raises(AttributeError, match="missing"):
+        call.missing
 
 
 def test_calls_without_a_frame_check_what_they_are_given():

@@ -264,6 +264,18 @@ class _FramelessCall:
     def __init__(self, function: Any, prepare: Any, finish: Any) -> None:
         self.function, self.prepare, self.finish = function, prepare, finish
 
+    def __getattribute__(self, name: str) -> Any:
+        """Read an attribute: its own, `__wrapped__`, or that of the function."""
+        read = object.__getattribute__
+        if name == "__wrapped__":
+            return read(self, "function")
+        if name in ("__doc__", "__module__"):  # which the class has, too
+            return getattr(read(self, "function"), name)
+        try:
+            return read(self, name)
+        except AttributeError:
+            return getattr(read(self, "function"), name)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.function, self.prepare, self.finish)
 

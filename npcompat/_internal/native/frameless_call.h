@@ -103,6 +103,26 @@ frameless_call_dealloc(PyObject *self)
     Py_TYPE(self)->tp_free(self);
 }
 
+/* Read an attribute: its own (`function`, `prepare`, `finish`, methods), `__wrapped__`, or that of the
+   function, the documentation included. */
+static PyObject *
+frameless_call_getattro(PyObject *object, PyObject *name)
+{
+    PyObject *function = ((FramelessCall *)object)->function, *found;
+    if (PyUnicode_CompareWithASCIIString(name, "__wrapped__") == 0) {
+        return Py_NewRef(function);
+    }
+    if (PyUnicode_CompareWithASCIIString(name, "__doc__") == 0) {
+        return PyObject_GetAttr(function, name);
+    }
+    found = PyObject_GenericGetAttr(object, name);
+    if (found == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Clear();
+        found = PyObject_GetAttr(function, name);
+    }
+    return found;
+}
+
 static PyMemberDef frameless_call_members[] = {
     {"function", Py_T_OBJECT_EX, offsetof(FramelessCall, function), Py_READONLY, "The function that is called."},
     {"prepare", Py_T_OBJECT_EX, offsetof(FramelessCall, prepare), Py_READONLY, "What arguments go through."},
@@ -129,6 +149,7 @@ static PyTypeObject frameless_call_type = {
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
     .tp_new = frameless_call_new,
     .tp_call = frameless_call_call,
+    .tp_getattro = frameless_call_getattro,
     .tp_members = frameless_call_members,
     .tp_methods = frameless_call_methods,
     .tp_traverse = frameless_call_traverse,

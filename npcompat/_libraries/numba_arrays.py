@@ -1,8 +1,9 @@
 """Types of numba for npcompat's arrays: `numba.njit` functions read and write their memory.
 
 An array is unboxed as `numpy.asarray` gives it: the memory itself on the host, and a read-only view
-of what is recorded or on XLA, so that a function which writes it does not compile. Arrays that a
-function returns are NumPy's. Within such functions npcompat's modules and functions stand for
+of what is recorded or on XLA, so that a function which writes it does not compile. Numba's own ways
+round that (`flat`, `nditer`, `ascontiguousarray`) are closed, for NumPy's read-only arrays, too.
+Arrays that a function returns are NumPy's. Within such functions npcompat's modules and functions stand for
 NumPy's of the same names, which numba knows.
 """
 
@@ -13,13 +14,17 @@ from typing import Any
 import numpy as onp
 from llvmlite import ir
 from numba.core import types
+from numba.core.bytecode import FunctionIdentity
 from numba.core.datamodel import models, register_default
 from numba.core.imputils import lower_cast
 from numba.core.pythonapi import NativeValue, box, unbox
 from numba.core.registry import cpu_target
+from numba.core.typing import collections
 from numba.core.typing.typeof import typeof_impl
+from numba.np import arrayobj
 
 from npcompat import np
+from npcompat._script.source import original
 from npcompat.numpy._unbound import Unbound
 
 
@@ -86,5 +91,49 @@ def _box(kind: Any, native: Any, c: Any) -> Any:
 def _as_numpys(context: Any, builder: Any, given: Any, wanted: Any, value: Any) -> Any:
     return value
 
+
+def _is_read_only(kind: Any) -> bool:
+    return isinstance(kind, types.Array) and not kind.mutable
+
+
+def _close_writes_to_read_only_arrays() -> None:
+    set_item = collections.SetItemSequence.generic
+    as_layout = arrayobj._as_layout_array
+
+    def generic(self: Any, args: Any, kws: Any) -> Any:
+        flat = args[0]
+        if isinstance(flat, types.NumpyFlatType) and _is_read_only(flat.array_type):
+            return None  # as for `a[i] = v`: the function does not compile
+        return set_item(self, args, kws)
+
+    def views(self: Any) -> Any:  # of `numpy.nditer`
+        return [
+            types.Array(dtype, 0, "C", readonly=_is_read_only(array))
+            for dtype, array in zip(self.dtypes, self.arrays, strict=True)
+        ]
+
+    def as_layout_array(context: Any, builder: Any, sig: Any, args: Any, **layout: Any) -> Any:
+        kind = sig.args[0]
+        if _is_read_only(kind) and kind.ndim > 0:  # numba takes the result for a writable copy
+            return arrayobj._array_copy(context, builder, sig, args)
+        return as_layout(context, builder, sig, args, **layout)
+
+    collections.SetItemSequence.generic = generic
+    types.NumpyNdIterType.views = property(views)
+    arrayobj._as_layout_array = as_layout_array
+
+
+_close_writes_to_read_only_arrays()
+
+
+_identity_of = FunctionIdentity.from_function.__func__
+
+
+def _identity_of_written(kind: Any, function: Any) -> Any:
+    """Return the identity of a function as it is written in a program under the runner."""
+    return _identity_of(kind, original(function))
+
+
+FunctionIdentity.from_function = classmethod(_identity_of_written)
 
 __all__ = ["NpcompatArray"]

@@ -447,7 +447,7 @@ def item(of: Any, given: Any) -> Any:
 
 
 class _Assigned:
-    """An object of a package while an attribute of it is assigned."""
+    """An object of a package while an attribute or an item of it is assigned or deleted."""
 
     __slots__ = ("hand_over", "of")
 
@@ -461,18 +461,29 @@ class _Assigned:
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(_OF.__get__(self), name, _HAND_OVER.__get__(self)(value))
 
+    def __getitem__(self, key: Any) -> Any:  # the old value in `of[key] += more`
+        return received(_OF.__get__(self)[handed_over(key)])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        _OF.__get__(self)[handed_over(key)] = _HAND_OVER.__get__(self)(value)
+
+    def __delitem__(self, key: Any) -> None:
+        del _OF.__get__(self)[handed_over(key)]
+
 
 _OF: Any = vars(_Assigned)["of"]
 _HAND_OVER: Any = vars(_Assigned)["hand_over"]
 
 
 def assigned(of: Any, hand_over: Callable[[Any], Any] = handed_over) -> Any:
-    """Return what stands for an object where the program assigns one of its attributes.
+    """Return what stands for an object where the program assigns an attribute or an item of it.
 
     It is the object itself unless it is of an installed package.
     """
     kind: Any = type(of)
-    return _Assigned(of, hand_over) if _is_packages(kind) else of
+    if kind in _CONTAINERS or not _is_packages(kind):
+        return of
+    return _Assigned(of, hand_over)
 
 
 def is_instance(x: Any, classes: Any) -> bool:

@@ -2,8 +2,11 @@
 
 import argparse
 import importlib.util
+import os
 import sys
+import zipfile
 from contextlib import ExitStack
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
@@ -61,7 +64,9 @@ def main(argv: list[str] | None = None) -> None:
         if not rest:
             parser.error("expected a script, -m MODULE or -c CODE")
         options.script, rest = rest[0], rest[1:]
-        if not Path(options.script).is_file():
+        if zipfile.is_zipfile(options.script):
+            parser.error(f"{options.script!r} is an archive; unpack it, and give the folder")
+        if options.script != "-" and not Path(options.script).exists():
             parser.error(f"there is no file {options.script!r}")
     npx.set_np(dtype=True)
     importer.install()
@@ -117,34 +122,56 @@ def _split(given: list[str]) -> tuple[list[str], list[str]]:
 def _run(options: argparse.Namespace, rest: list[str]) -> None:
     if options.module is not None:
         sys.argv = [options.module, *rest]
-        sys.path.insert(0, "")
+        sys.path.insert(0, str(Path.cwd()))
         spec = importlib.util.find_spec(options.module)
         if spec is not None and spec.submodule_search_locations is not None:
             spec = importlib.util.find_spec(f"{options.module}.__main__")
-        if spec is None or spec.origin is None:
-            raise SystemExit(f"python -m npcompat: there is no module {options.module!r}")
-        sys.argv[0] = spec.origin
-        _execute(Path(spec.origin).read_bytes(), spec.origin, spec)
+        sys.argv[0] = _file(spec, options.module)
+        _execute(Path(sys.argv[0]).read_bytes(), sys.argv[0], spec)
     elif options.code is not None:
         sys.argv = ["-c", *rest]
         sys.path.insert(0, "")
-        _execute(options.code, "<string>", None)
+        _execute(options.code, None, None)
     else:
         sys.argv = [options.script, *rest]
-        sys.path.insert(0, str(Path(options.script).resolve().parent))
-        _execute(Path(options.script).read_bytes(), options.script, None)
+        file = os.path.abspath(options.script)
+        if options.script == "-":
+            sys.path.insert(0, "")
+            _execute(sys.stdin.read(), "<stdin>", None)
+        elif os.path.isdir(file):
+            sys.path.insert(0, file)
+            spec = PathFinder.find_spec("__main__", [file])
+            file = _file(spec, str(Path(options.script, "__main__")))
+            _execute(Path(file).read_bytes(), file, spec)
+        else:
+            sys.path.insert(0, str(Path(file).resolve().parent))
+            _execute(Path(file).read_bytes(), file, None)
 
 
-def _execute(source: str | bytes, file: str, spec: Any) -> None:
+def _file(spec: ModuleSpec | None, name: str) -> str:
+    if spec is None or spec.origin is None:
+        raise SystemExit(f"python -m npcompat: there is no module {name!r}")
+    return spec.origin
+
+
+def _execute(source: str | bytes, file: str | None, spec: Any) -> None:
     """Execute converted source as the module `__main__`."""
     module = ModuleType("__main__")
-    module.__dict__.update(__file__=file, __spec__=spec, __builtins__=__builtins__)
+    module.__dict__.update(__spec__=spec, __builtins__=__builtins__, __annotations__={})
+    if file is not None:
+        loader = SourceFileLoader("__main__", file) if spec is None else spec.loader
+        module.__dict__.update(__file__=file, __cached__=None, __loader__=loader)
     if spec is not None:
-        module.__package__ = spec.parent
+        module.__dict__.update(__package__=spec.parent, __cached__=spec.cached)
     importer.bind(module.__dict__)
     sys.modules["__main__"] = module
     sys.excepthook = _show
-    exec(converted(source, file, importer.COMPILED), module.__dict__)
+    try:
+        code = converted(source, file or "<string>", importer.COMPILED)
+    except SyntaxError as error:  # as Python shows it, without the lines that read the program
+        _show(type(error), error.with_traceback(None), None)
+        raise SystemExit(1) from None
+    exec(code, module.__dict__)
 
 
 def _show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

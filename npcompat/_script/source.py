@@ -2,9 +2,11 @@
 
 import ast
 import importlib.util
+import linecache
 from collections.abc import Collection
-from types import CodeType
-from typing import Any
+from functools import lru_cache, update_wrapper
+from types import CodeType, FunctionType
+from typing import Any, cast
 
 ACROSS, KEY, ITEM = "__npcompat_across__", "__npcompat_key__", "__npcompat_item__"
 ASSIGNED = "__npcompat_assigned__"
@@ -14,7 +16,6 @@ OF_CLASSES = {"isinstance": "__npcompat_isinstance__", "issubclass": "__npcompat
 """Names there of `is_instance` and `is_subclass`, by the functions of Python that they replace."""
 JIT = "__npcompat_jit__"
 """Name there of the decorator that compiles a function."""
-_OF = "__npcompat_of__"
 _PYTHONS = frozenset(
     """
     super locals globals vars eval exec len print range type repr str int float
@@ -38,8 +39,6 @@ def _ours(module: str) -> str | None:
 class _Converter(ast.NodeTransformer):
     def __init__(self, compiled: Collection[str]) -> None:
         self._compiled = compiled
-        self._numba: set[str] = set()  # names of numba, and of what is imported from it
-        self._by_numba: set[str] = set()  # functions of the program that numba compiles
         self._ints: list[set[str]] = [set()]  # names that loops over `range` bind, by function
 
     # --- imports
@@ -80,28 +79,54 @@ class _Converter(ast.NodeTransformer):
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
+        simple = self._is_simple(node.slice)
         self.generic_visit(node)
-        if self._is_simple(node.slice):
+        of = node.value
+        if not isinstance(node.ctx, ast.Load):
+            if not (simple and isinstance(of, ast.Name) and not _has_text(node.slice)):
+                node.value = self._assigned(of)
             return node
-        of, given = node.value, _as_expression(node.slice)
-        if isinstance(of, ast.Name):
-            of = ast.Name(of.id, ast.Load())
-        elif isinstance(node.ctx, ast.Load):
+        if simple:
+            return node
+        given = _as_expression(node.slice)
+        if not isinstance(of, ast.Name):
             return ast.copy_location(ast.Call(ast.Name(ITEM, ast.Load()), [of, given], []), node)
-        else:  # the object is evaluated once
-            node.value = ast.copy_location(ast.NamedExpr(ast.Name(_OF, ast.Store()), of), of)
-            of = ast.Name(_OF, ast.Load())
         node.slice = ast.copy_location(
-            ast.Call(ast.Name(KEY, ast.Load()), [of, given], []), node.slice
+            ast.Call(ast.Name(KEY, ast.Load()), [ast.Name(of.id, ast.Load()), given], []),
+            node.slice,
         )
         return node
+
+    def _assigned(self, of: ast.expr) -> ast.expr:
+        return ast.copy_location(ast.Call(ast.Name(ASSIGNED, ast.Load()), [of], []), of)
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         self.generic_visit(node)
         if isinstance(node.ctx, ast.Store):
-            of = ast.Call(ast.Name(ASSIGNED, ast.Load()), [node.value], [])
-            node.value = ast.copy_location(of, node.value)
+            node.value = self._assigned(node.value)
         return node
+
+    # --- annotations, which others read, stay what they are
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
+        returns, node.returns = node.returns, None
+        found = self.generic_visit(node)
+        node.returns = returns
+        return found
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        return self.visit_FunctionDef(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        node.target = self.visit(node.target)
+        if node.value is not None:
+            node.value = self.visit(node.value)
+        return node
+
+    # --- keys
 
     def _is_simple(self, key: ast.expr) -> bool:
         """Return True for a key of numbers, texts and slices of them, in which there is no
@@ -122,34 +147,6 @@ class _Converter(ast.NodeTransformer):
             return all([self._is_simple(k) for k in key.elts])
         return False
 
-    # --- functions that numba compiles
-
-    def visit_Module(self, node: ast.Module) -> ast.AST:
-        for part in ast.walk(node):
-            if isinstance(part, ast.Import):
-                names = [a for a in part.names if a.name.partition(".")[0] == "numba"]
-                self._numba.update([a.asname or "numba" for a in names])
-            elif isinstance(part, ast.ImportFrom) and (part.module or "").split(".")[0] == "numba":
-                self._numba.update([a.asname or a.name for a in part.names])
-        for part in ast.walk(node) if self._numba else ():
-            if isinstance(part, ast.FunctionDef) and any(map(self._is_numbas, part.decorator_list)):
-                self._by_numba.add(part.name)
-            elif isinstance(part, ast.Call) and self._is_numbas(part.func):
-                self._by_numba.update([a.id for a in part.args if isinstance(a, ast.Name)])
-        return self.generic_visit(node)
-
-    def _is_numbas(self, node: ast.expr) -> bool:
-        """Return True for `njit`, `numba.njit`, and calls of them."""
-        while isinstance(node, ast.Call | ast.Attribute):
-            node = node.func if isinstance(node, ast.Call) else node.value
-        return isinstance(node, ast.Name) and node.id in self._numba
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        return node if node.name in self._by_numba else self.generic_visit(node)
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        return node if any(map(self._is_numbas, node.decorator_list)) else self.generic_visit(node)
-
     # --- names of ints
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
@@ -161,6 +158,12 @@ class _Converter(ast.NodeTransformer):
         if isinstance(node, ast.FunctionDef) and node.name in self._compiled:
             node.decorator_list.append(ast.copy_location(ast.Name(JIT, ast.Load()), node))
         return node
+
+
+def _has_text(key: ast.expr) -> bool:
+    """Return True for the key of a column of a table, or of a dict."""
+    parts = key.elts if isinstance(key, ast.Tuple) else [key]
+    return any([isinstance(p, ast.Constant) and isinstance(p.value, str) for p in parts])
 
 
 def _as_expression(key: ast.expr) -> ast.expr:
@@ -203,6 +206,7 @@ def converted(source: str | bytes, file: str, compiled: Collection[str] = ()) ->
     """
     tree: Any = converted_tree(ast.parse(source, file), compiled)
     code: CodeType = compile(tree, file, "exec", dont_inherit=True)
+    _SOURCES[file] = source
     return code
 
 
@@ -212,4 +216,65 @@ def converted_tree(tree: ast.AST, compiled: Collection[str] = ()) -> ast.AST:
     return ast.fix_missing_locations(found)
 
 
-__all__ = ["ACROSS", "ASSIGNED", "ITEM", "JIT", "KEY", "OF_CLASSES", "converted", "converted_tree"]
+_SOURCES: dict[str, str | bytes] = {}
+"""Source of the modules that were converted, by file."""
+
+
+def original(function: FunctionType) -> FunctionType:
+    """Return a function of a program as it was written, for what compiles its code by itself.
+
+    Other functions, and those of which the file has several at one place, are returned as they are.
+    """
+    if not isinstance(function, FunctionType) or ACROSS not in function.__globals__:
+        return function
+    code = function.__code__
+    found = [c for c in _codes(code.co_filename) if _place(c) == _place(code)]
+    if len(found) > 1:
+        found = [c for c in found if _end(c) == _end(code)]
+    if len(found) != 1:
+        return function
+    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    closure = tuple([cells[name] for name in found[0].co_freevars])
+    made = FunctionType(
+        found[0], function.__globals__, function.__name__, function.__defaults__, closure
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    return cast("FunctionType", update_wrapper(made, function))
+
+
+def _codes(file: str) -> list[CodeType]:
+    """Return the code of all functions in a file of the program, as they are written there."""
+    source = _SOURCES.get(file)
+    if source is None:  # a cell of a notebook
+        source = "".join(linecache.getlines(file))
+    return _codes_of(source, file)
+
+
+@lru_cache(maxsize=64)
+def _codes_of(source: str | bytes, file: str) -> list[CodeType]:
+    found: list[CodeType] = [compile(source, file, "exec", dont_inherit=True)]
+    for code in found:
+        found.extend([c for c in code.co_consts if isinstance(c, CodeType)])
+    return found
+
+
+def _place(code: CodeType) -> tuple[str, int]:
+    return code.co_qualname, code.co_firstlineno
+
+
+def _end(code: CodeType) -> tuple[int, int]:
+    """Return where the last expression of a function ends."""
+    return max([(line or 0, column or 0) for _, line, _, column in code.co_positions()])
+
+
+__all__ = [
+    "ACROSS",
+    "ASSIGNED",
+    "ITEM",
+    "JIT",
+    "KEY",
+    "OF_CLASSES",
+    "converted",
+    "converted_tree",
+    "original",
+]

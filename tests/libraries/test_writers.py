@@ -27,6 +27,27 @@ def by_numba(a):
     write(a)
 
 
+def by_numba_flat(a):
+    numba = pytest.importorskip("numba")
+
+    @numba.njit
+    def write(x):
+        x.flat[0] = 7
+
+    write(a)
+
+
+def by_numba_nditer(a):
+    numba = pytest.importorskip("numba")
+
+    @numba.njit
+    def write(x):
+        for v in onp.nditer(x[:1, :1]):
+            v[()] = 7
+
+    write(a)
+
+
 def by_numba_guvectorize(a):
     numba = pytest.importorskip("numba")
 
@@ -65,6 +86,13 @@ def by_cffi(a):
 def by_torch(a):
     torch = pytest.importorskip("torch")
     torch.as_tensor(a)[0, 0] = 7
+
+
+def by_torch_asarray(a):
+    torch = pytest.importorskip("torch")
+    tensor = torch.asarray(a)
+    assert tensor.dtype == torch.float32 and tuple(tensor.shape) == a.shape
+    tensor[0, 0] = 7
 
 
 def by_torch_dlpack(a):
@@ -173,6 +201,7 @@ def test_a_program_sees_what_others_write(writer):
 
 IGNORES_READONLY = {
     by_torch,
+    by_torch_asarray,
     by_torch_dlpack,
     by_torch_from_numpy,
     by_bottleneck,
@@ -211,3 +240,20 @@ def test_writes_into_arrays_on_xla_are_refused(writer):
     with npx.backend("jax"):
         a = np.zeros((2, 3))
     refused(writer, a)
+
+
+def test_numba_copies_what_it_takes_for_writable():
+    numba = pytest.importorskip("numba")
+
+    @numba.njit
+    def total(x):
+        rows, columns = onp.ascontiguousarray(x), onp.asfortranarray(x.T)
+        rows[0], columns[0] = 7, 7
+        found = x.flat[0]
+        for v in onp.nditer(x):
+            found += v.item()
+        return found
+
+    with npx.backend("jax"):
+        a = np.ones((2, 3))
+    assert total(a) == 7 and a.asnumpy().sum() == 6

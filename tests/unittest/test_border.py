@@ -188,6 +188,12 @@ PACKAGE = """
 
     class Series:
         values = numpy.arange(3.0)
+
+    class Table:
+        def __init__(self): self.columns, self.at = {}, self
+        def __getitem__(self, key): return self.columns[key]
+        def __setitem__(self, key, value): self.columns[key] = value
+        def __delitem__(self, key): del self.columns[key]
 """
 
 
@@ -228,6 +234,32 @@ def test_containers_are_handed_over_themselves(away):
     assert names["found"] == (onp.ndarray, True)
     assert log[0] is names["x"] and log[1].tolist() == [2, 2] and names["both"][2] == [1.0, 2.0]
     assert best["x"].tolist() == [2, 2] and best["last"] == "text" and best["n"] == [1]
+
+
+def test_assigned_items_are_handed_over(away):
+    names = execute(
+        """
+        table, tables, plain = away.Table(), [away.Table()], {}
+        table["x"] = plain["x"] = x
+        table.at["y"] = [x, 1]
+        table[1, "z"], *tables[0]["more"] = x, x
+        table["x"] += 1
+        table["x"] *= np.ones(2)
+        tables[0].at["y"] = 3.0
+        tables[0].at["y"] += x[0]
+        del table[1, "z"], plain["x"]
+        for table["k"] in [x]: pass
+        kinds = [type(v) for v in tables[0]["more"]], sorted(table.columns), sorted(plain)
+        """,
+        away=away,
+        np=np,
+        x=np.ones(2),
+    )
+    table, x = names["table"].columns, names["x"]
+    assert type(table["x"]) is type(table["y"][0]) is type(table["k"]) is onp.ndarray
+    assert x.tolist() == table["x"].tolist() == table["y"][0].tolist() == [2, 2]
+    assert names["kinds"] == ([onp.ndarray], ["k", "x", "y"], [])
+    assert names["tables"][0]["y"] == 5
 
 
 def test_what_a_package_keeps_stays_shared(away):

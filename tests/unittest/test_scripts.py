@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import zipfile
 from pathlib import Path
 
 import numpy as onp
@@ -15,10 +16,11 @@ ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted((ROOT / "examples" / "scripts").glob("*.py"))
 
 
-def run(*arguments, cwd=None):
+def run(*arguments, cwd=None, stdin=None):
     found = subprocess.run(
         [sys.executable, *map(str, arguments)],
         cwd=cwd,
+        stdin=stdin,
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
@@ -198,6 +200,51 @@ WITH_NUMBA = """
     print(norm(a), build(3), fast(a, a), Summed(a).total())
     fill(a, a.max())
     print(a, a.sum())
+
+    # where the source does not say so
+
+    compiled = njit(cache=False)
+
+    def by_own(function):
+        return nb.njit(function)
+
+    @compiled
+    def first(a):
+        return a[a > 1][0]
+
+    @by_own
+    def nested(a):
+        def inner(x):
+            return x[1:] * 2 + isinstance(x, int)
+        return inner(a)
+
+    def enclosed(m):
+        def scaled(a, s=2.0):
+            return a[::2] * m + s
+        return njit(scaled), scaled
+
+    class Tail:
+        def __init__(self, x):
+            self.x = x
+
+        def total(self):
+            return np.sum(self.x[1:])
+
+    Made = nb.experimental.jitclass([("x", nb.float64[:])])(Tail)
+    one, other = njit(lambda a: a[0] + 1), njit(lambda a: a[1:].sum())
+    of_list = [njit(f) for f in (plain,)][0]
+
+    def increased(a):
+        pass
+
+    @nb.extending.overload(increased)
+    def of_arrays(a):
+        def of_array(a):
+            return a[:2] + 1
+        return of_array
+
+    print(first(a), nested(a), [f(a) for f in enclosed(2.0)], Made(a).total(), one(a), other(a))
+    print(of_list(a, a), njit(lambda a: increased(a))(a))
 """
 
 
@@ -354,3 +401,56 @@ def test_errors_are_shown_from_the_program_on(tmp_path):
     assert found == run(script) and found[0] == 1 and "KeyError" in found[2]
     code = ("-c", "import numpy as np; 1 / 0")
     assert run("-m", "npcompat", *code) == run(*code)
+
+
+AS_PYTHON_RUNS_IT = """
+from __future__ import annotations
+import dataclasses, inspect, os, sys, typing
+import numpy as np
+import numpy.typing as npt
+
+@dataclasses.dataclass
+class Simulation:
+    g: typing.ClassVar[float] = 9.81
+    x0: dataclasses.InitVar[object] = None
+    n: int = 3
+    d: npt.NDArray[np.float64] | None = None
+
+    def __post_init__(self, x0):
+        self.x: typing.Optional[int] = x0
+
+def function(a: npt.NDArray[np.float64], *b: list[int], k: dict[str, int] = {}) -> tuple[int, ...]:
+    found: typing.List[int] = [1]
+    return found
+
+print(inspect.signature(function), [(f.name, f.type) for f in dataclasses.fields(Simulation)])
+print(Simulation(None, 2), sys.argv[1:], sys.path[0], __annotations__, __package__, __name__)
+os.chdir("/")
+print(*[os.path.exists(v) for k, v in list(globals().items()) if k == "__file__"])
+"""
+
+
+@pytest.mark.parametrize("how", ["file", "-", "folder", "-m"])
+def test_a_program_is_where_python_has_it(tmp_path, how):
+    for name in ("main.py", "__main__.py"):
+        (tmp_path / name).write_text(AS_PYTHON_RUNS_IT)
+    arguments = {"file": ["main.py"], "-": ["-"], "folder": ["."], "-m": ["-m", "main"]}[how]
+    with (tmp_path / "main.py").open() as given:
+        expected = run(*arguments, "x", cwd=tmp_path, stdin=given)
+        given.seek(0)
+        assert run("-m", "npcompat", *arguments, "x", cwd=tmp_path, stdin=given) == expected
+    assert expected[0] == 0, expected[2]
+
+
+def test_syntax_errors_are_shown_as_by_python(tmp_path):
+    (tmp_path / "main.py").write_text("import numpy as np\nx = (1,\nprint(x)\n")
+    expected = run("main.py", cwd=tmp_path)
+    assert expected[0] == 1 and "never closed" in expected[2]
+    assert run("-m", "npcompat", "main.py", cwd=tmp_path) == expected
+
+
+def test_archives_are_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "main.pyz", "w") as archive:
+        archive.writestr("__main__.py", "print(1)")
+    code, printed, errors = run("-m", "npcompat", "main.pyz", cwd=tmp_path)
+    assert (code, printed) == (2, "") and "unpack it" in errors

@@ -20,6 +20,7 @@ EXTENSIONS = {
     "scipy.ndimage": "npcompat._libraries.ndimage_outputs",
     "scipy.ndimage._ndimage_api": "npcompat._libraries.ndimage_outputs",
     "scipy.sparse": "npcompat._libraries.scipy_sparse",
+    "torch": "npcompat._libraries.torch_asarray",
     "torch.utils.data._utils.collate": "npcompat._libraries.torch_collate",
 }
 """Modules whose import registers an extension, by the library that is extended; those of which only

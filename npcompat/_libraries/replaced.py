@@ -33,6 +33,13 @@ REPLACED = {
         "pandas.core.frame:DataFrame._flex_arith_method",
         "pandas.core.frame:DataFrame._flex_cmp_method",
     ),
+    "scipy.optimize._differentiable_functions": (  # gradients, which code in C gets
+        "scipy.optimize._differentiable_functions:_ScalarGradWrapper.__call__",
+        "scipy.optimize._differentiable_functions:_VectorFunWrapper.__call__",
+        "scipy.optimize._differentiable_functions:_VectorJacWrapper.__call__",
+        "scipy.optimize._differentiable_functions:VectorFunction.jac",
+        "scipy.optimize._numdiff:group_columns",
+    ),
     "scipy.sparse.linalg._interface": (
         "scipy.sparse.linalg._interface:aslinearoperator",  # dense matrices of iterative solvers
     ),
@@ -96,13 +103,21 @@ WITHIN = (
 )
 """Those whose arguments are lists and dicts of arrays, too: keys, grids and positions."""
 
+RESULTS = (
+    "_ScalarGradWrapper.__call__",
+    "_VectorFunWrapper.__call__",
+    "_VectorJacWrapper.__call__",
+    "VectorFunction.jac",
+)
+"""Those whose result is converted, too: they call functions of the program."""
+
 
 def extend(library: str) -> None:
     """Replace the functions of a library that has been imported."""
     for place in REPLACED[library]:
         module, _, path = place.partition(":")
         importlib.import_module(module)
-        replace(module, path, within=path in WITHIN)
+        replace(module, path, within=path in WITHIN, result=path in RESULTS)
 
 
-__all__ = ["REPLACED", "WITHIN", "extend"]
+__all__ = ["REPLACED", "RESULTS", "WITHIN", "extend"]

@@ -14,7 +14,11 @@ from npcompat._internal.core.handle import Handle
 
 
 def replace(
-    module: str, path: str, outputs: Collection[str] | None = None, within: bool = False
+    module: str,
+    path: str,
+    outputs: Collection[str] | None = None,
+    within: bool = False,
+    result: bool = False,
 ) -> None:
     """Let a function or a method get NumPy's arrays, over the same memory, for ours.
 
@@ -32,6 +36,8 @@ def replace(
     within : bool
         If True, also for arrays within lists, dicts and arrays of objects, as keys, grids and
         rows of several lengths are given.
+    result : bool
+        If True, also for the array that the function returns.
     """
     place: Any = importlib.import_module(module)
     *classes, name = path.split(".")
@@ -47,7 +53,7 @@ def replace(
         )
         return
     replaced = (
-        _with_numpys(function, _within if within else _numpys)
+        _with_numpys(function, _within if within else _numpys, _numpys if result else _as_it_is)
         if outputs is None
         else _with_numpys_for(function, outputs)
     )
@@ -59,11 +65,13 @@ def replace(
                 setattr(other, name, replaced)
 
 
-def _with_numpys(function: Callable[..., Any], convert: Callable[[Any], Any]) -> Callable[..., Any]:
+def _with_numpys(
+    function: Callable[..., Any], convert: Callable[[Any], Any], finish: Callable[[Any], Any]
+) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         args = tuple([convert(x) for x in args])
-        return function(*args, **{name: convert(x) for name, x in kwargs.items()})
+        return finish(function(*args, **{name: convert(x) for name, x in kwargs.items()}))
 
     return call
 
@@ -105,6 +113,10 @@ def _written(name: str, x: Any) -> Any:
             'XLA, recorded ones and read-only ones; give one of `with npx.backend("numpy")`'
         )
     return found
+
+
+def _as_it_is(x: Any) -> Any:
+    return x
 
 
 def _numpys(x: Any) -> Any:

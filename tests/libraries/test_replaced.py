@@ -108,3 +108,40 @@ def test_positions_of_labelled_arrays(backend):
                 )
             outcomes.append((type(found), found.dims, onp.asarray(found.data).tolist()))
         assert outcomes[0] == outcomes[1]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+@pytest.mark.parametrize("method", ["L-BFGS-B", "SLSQP", "TNC", "trust-constr", "BFGS"])
+def test_gradients_of_scipys_optimizers(method, backend):
+    optimize = pytest.importorskip("scipy.optimize")
+    with npx.backend(backend), npx.np_default_dtype():
+        wanted = np.array([1.0, 2.0, 3.0])
+        found = optimize.minimize(
+            lambda x: ((x - wanted) ** 2).sum(),
+            np.zeros(3),
+            jac=lambda x: 2 * (x - wanted),
+            method=method,
+            bounds=[(0, 5)] * 3 if method != "BFGS" else None,
+        )
+    assert found.x == pytest.approx([1, 2, 3], abs=1e-3)
+
+
+@pytest.mark.parametrize("method", ["lm", "trf", "dogbox"])
+def test_jacobians_of_scipys_least_squares(method):
+    optimize = pytest.importorskip("scipy.optimize")
+    with npx.np_default_dtype():
+        options = {} if method == "lm" else {"jac_sparsity": np.ones((2, 2))}
+        for given in ({"jac": lambda x: np.diag(2 * x)}, options):
+            found = optimize.least_squares(
+                lambda x: x**2 - np.array([4.0, 9.0]), np.ones(2), method=method, **given
+            )
+            assert found.x == pytest.approx([2, 3])
+
+
+def test_scikit_learn_copies_the_filters_of_warnings():
+    linear = pytest.importorskip("sklearn.linear_model")
+    selection = pytest.importorskip("sklearn.model_selection")
+    x = np.arange(40.0).reshape(20, 2) % 7
+    for workers in (None, 2):
+        scores = selection.cross_val_score(linear.Ridge(), x, x[:, 0], n_jobs=workers)
+        assert scores.shape == (5,)

@@ -55,11 +55,13 @@ def test_npcompat_imports_no_library_that_it_extends():
         "pandas",
         "scipy.ndimage",
         "scipy.ndimage._ndimage_api",
+        "scipy.optimize._differentiable_functions",
         "scipy.sparse",
         "scipy.sparse.linalg._interface",
         "sklearn.model_selection._search",
         "sklearn.utils.class_weight",
         "sparse",
+        "torch",
         "torch.utils.data._utils.collate",
         "xarray",
     }

@@ -77,6 +77,20 @@ def _(of):
     return numba.njit(lambda a: a * 2 + 1)(of(X))
 
 
+@case("numba", "numba", "`numba.njit(f)(a)`, and `f` writes `a.flat`")
+def _(of):
+    import numba
+
+    @numba.njit
+    def f(a):
+        for i in range(a.size):
+            a.flat[i] += i
+
+    a = of(Y)
+    f(a)
+    return a
+
+
 @case("numba", "numba", "`numba.vectorize(f)(a, b)`")
 def _(of):
     import numba
@@ -167,6 +181,15 @@ def _(of):
 
     a = of(Y)
     torch.as_tensor(a).add_(1)
+    return a
+
+
+@case("PyTorch", "torch", "`torch.asarray(a)`, which is written")
+def _(of):
+    import torch
+
+    a = of(X)
+    torch.asarray(a).add_(1)
     return a
 
 

@@ -226,14 +226,15 @@ class Array(Selection, Reductions, Gradients, Operators, Protocols, Memory, Flue
     def __iter__(self) -> "Iterator[ndarray]":
         if not self.shape:
             raise TypeError("iteration over a 0-d array")
+        on_device = len(self.shape) == 1 and handles.current_array(self) is None
         return (
             self._elements()
-            if len(self.shape) == 1 and modes.current().may_touch_host_buffers
+            if on_device and modes.current().may_touch_host_buffers
             else (self[i] for i in range(len(self)))
         )
 
     def _elements(self) -> Iterator[Any]:
-        """Iterate over the elements of a 1-d array.
+        """Iterate over the elements of a 1-d array on XLA.
 
         They are copied to the host together, and again if the array has changed.
         """

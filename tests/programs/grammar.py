@@ -276,6 +276,8 @@ def reduction(d: Draft) -> str:
     a = d.name()
     names = ["sum", "mean", "var"] if d.floats else [*REDUCTIONS, *COUNTS]
     f = d.rng.choice(names)
+    if f in ("var", "std") and onp.asarray(d.values[a]).dtype == "float16":
+        f = "mean"  # docs/known_gaps.md: NumPy rounds each step
     keep = "" if f in ("argmax", "argmin") or d.rng.random() < 0.7 else ", keepdims=True"
     return f"{d.new()} = m.{f}({a}, axis={axis(d, onp.asarray(d.values[a]))}{keep})"
 
@@ -303,7 +305,9 @@ def then_write(d: Draft) -> str:
 def linear(d: Draft) -> str:
     a = d.name(lambda v: v.ndim == 2 and v.shape[0] == v.shape[1] and v.dtype.kind == "f")
     with onp.errstate(all="ignore"):
-        tame = (abs(d.values[a]) < 1e100).all()  # their squares are finite
+        matrix = onp.asarray(d.values[a])
+        limit = onp.finfo(matrix.dtype).max ** 0.3 if matrix.dtype.kind == "f" else 1e100
+        tame = (abs(matrix) < limit).all()  # so are their squares
     if not tame:
         return unary(d)  # LAPACK may iterate without end
     kind = d.rng.choice(("det", "norm", "inv", "solve", "eigh", "svd"))

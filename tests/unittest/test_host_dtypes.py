@@ -209,6 +209,42 @@ def test_elements_of_an_iteration_are_the_objects(backend):
     assert all(isinstance(x, onp.int64) and x.ndim == 0 for x in np.array([1, 2]))
 
 
+KINDS_OF_OBJECTS = {
+    "lists": [[1], [2, 3], []],
+    "tuples": [(1, 2), (3,), (0, 5)],
+    "dicts": [{1: 2}, {}, {3: 4}],
+    "fractions": [Fraction(1, 2)] * 3,
+    "arrays": [onp.ones(2)] * 3,
+}
+OF_OBJECTS = """
+o.sum() | np.sum(o) | np.add.reduce(o) | o.max() | np.min(o) | np.maximum.reduce(o) | o.prod() | np.take(o, 1)
+o.take(1) | o[1] | o.item(1) | np.trace(o.reshape(1, 3)) | np.nansum(o) | np.nanmax(o) | np.logical_or.reduce(o)
+np.logical_and.reduce(o) | o.dot(o) | np.inner(o, o) | np.vdot(o, o) | np.einsum('i->', o) | o.sum(keepdims=True)[0]
+np.sum(o.reshape(1, 3), axis=(0, 1)) | o.reshape(3, 1).sum(axis=1)[0] | o.cumsum() | np.add(o, o)[2] | o[:0].sum()
+o.squeeze()[2] | next(iter(o)) | o.tolist() | np.sum(o, axis=0, dtype=object)
+"""
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", KINDS_OF_OBJECTS)
+def test_objects_stay_what_they_are(kind):
+    def found_by(module, expression):
+        o = module.empty(3, object)
+        for i, element in enumerate(KINDS_OF_OBJECTS[kind]):
+            o[i] = element
+        try:
+            found = eval(expression, {"np": module, "o": o})
+        except (AttributeError, TypeError, ValueError) as error:
+            return type(error)
+        return type(found).__name__, repr(found)
+
+    with npx.np_default_dtype():
+        for expression in OF_OBJECTS.replace("\n", "|").strip("|").split("|"):
+            for _ in range(2):  # the second time what is cached is called
+                wanted = found_by(onp, expression.strip())
+                assert found_by(np, expression.strip()) == wanted, expression
+
+
 @pytest.mark.parametrize(
     "name",
     ["median", "nanmedian", "gradient", "percentile"],

@@ -40,7 +40,9 @@ def kernel(
 
     ordered = as_array is not None and op.in_c_order
 
-    def finished(result: Any, dtype: Any) -> Any:
+    def finished(result: Any, dtype: Any, types: tuple[Type, ...]) -> Any:
+        if as_array is not None and dtype == _OBJECT and _is_element(result, types):
+            return boxed(result)
         if dtype is not None:
             result = cast(namespace, result, dtype)
         if as_array is None:
@@ -65,13 +67,30 @@ def kernel(
             arrays = tuple(inputs)
         result = compute(namespace, *arrays, **named)
         if op.outputs != 1:
-            return tuple([finished(r, dtype) for r, dtype in zip(result, out, strict=True)])
+            return tuple([finished(r, dtype, types) for r, dtype in zip(result, out, strict=True)])
         if type(result) is onp.ndarray and (out is None or result.dtype is out):
             # most frequent on the host
             return result.copy() if ordered and not result.flags.c_contiguous else result
-        return finished(result, out)
+        return finished(result, out, types)
 
     return apply
+
+
+_OBJECT = onp.dtype(object)
+
+
+def _is_element(result: Any, types: tuple[Type, ...]) -> bool:
+    """Return True for an object that NumPy returns by itself: a sum of lists is a list."""
+    if not isinstance(result, onp.ndarray):
+        return True
+    return result.dtype != _OBJECT and _OBJECT in types
+
+
+def boxed(element: Any) -> onp.ndarray[Any, Any]:
+    """Return an array of no axes with an object as its element, whatever the object is."""
+    box = onp.empty((), object)
+    box[()] = element
+    return box
 
 
 def chosen(op: Op, backend: str) -> Callable[..., Any]:

@@ -211,6 +211,32 @@ memory_of(PyObject *handle)
     return made;
 }
 
+/* True if NumPy reads the format that it writes for an array of records; -1 and an error is set. It
+   asks for the buffer before it asks for `__array__`. */
+static int
+reads_its_format(PyObject *records)
+{
+    int same;
+    PyObject *memory = PyMemoryView_FromObject(records), *read;
+    if (memory == NULL) {
+        return -1;
+    }
+    read = PyArray_FromAny(memory, NULL, 0, 0, 0, NULL);
+    Py_DECREF(memory);
+    if (read == NULL) {
+        if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_RuntimeError)) {
+            return -1;
+        }
+        PyErr_Clear();
+        return 0;
+    }
+    same = PyArray_EquivTypes(PyArray_DESCR((PyArrayObject *)read), PyArray_DESCR((PyArrayObject *)records)) &&
+           PyDataType_FLAGCHK(PyArray_DESCR((PyArrayObject *)read), NPY_ALIGNED_STRUCT) ==
+               PyDataType_FLAGCHK(PyArray_DESCR((PyArrayObject *)records), NPY_ALIGNED_STRUCT);
+    Py_DECREF(read);
+    return same;
+}
+
 static int
 get_buffer(PyObject *handle, Py_buffer *view, int flags)
 {
@@ -224,10 +250,15 @@ get_buffer(PyObject *handle, Py_buffer *view, int flags)
     if ((made = memory_of(handle)) == NULL) {
         return -1;
     }
-    if (TYPE_NUMBER(made) == NPY_VOID) { /* NumPy writes formats of records that it can't read itself */
-        Py_DECREF(made);
-        PyErr_SetString(PyExc_BufferError, "an array of records has no buffer that everybody can read; use numpy.asarray");
-        return -1;
+    if (TYPE_NUMBER(made) == NPY_VOID && (flags & PyBUF_FORMAT) == PyBUF_FORMAT) {
+        int reads = reads_its_format(made);
+        if (reads <= 0) {
+            Py_DECREF(made);
+            if (reads == 0) {
+                PyErr_SetString(PyExc_BufferError, "an array of these records has no buffer whose format NumPy can read; use numpy.asarray");
+            }
+            return -1;
+        }
     }
     failed = PyObject_GetBuffer(made, view, flags); /* the view keeps the NumPy array, and so the memory, alive */
     Py_DECREF(made);

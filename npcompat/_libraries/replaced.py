@@ -10,11 +10,24 @@ import importlib
 from npcompat._libraries.replacing import replace
 
 REPLACED = {
+    "astropy.table.table": (
+        "astropy.table.table:Table.__init__",
+        "astropy.table.table:Table.__getitem__",
+        "astropy.table.table:Table.__setitem__",
+    ),
+    "gymnasium.spaces": (
+        "gymnasium.spaces.box:Box.__init__",
+        "gymnasium.spaces.multi_discrete:MultiDiscrete.__init__",
+        "gymnasium.spaces.multi_discrete:MultiDiscrete.contains",
+        "gymnasium.spaces.multi_binary:MultiBinary.contains",
+    ),
     "h5py._hl.dataset": (  # reads rows of several lengths in C, without a look at their class
         "h5py._hl.dataset:make_new_dset",
         "h5py._hl.dataset:Dataset.__setitem__",
         "h5py._hl.attrs:AttributeManager.create",
     ),
+    "matplotlib.cbook": ("matplotlib.cbook:_reshape_2D",),  # columns, which else are rows
+    "networkx.convert": ("networkx.convert:to_networkx_graph",),  # takes others for lists of edges
     "pandas": (
         "pandas._libs.lib:item_from_zerodim",  # operators, the flexible ones, too
         "pandas.core.common:is_bool_indexer",
@@ -24,6 +37,16 @@ REPLACED = {
         "pandas.core.algorithms:factorize",
         "pandas.core.tools.timedeltas:to_timedelta",
         "pandas.core.generic:NDFrame._where",
+        "pandas.core.util.hashing:hash_array",
+        "pandas.core.reshape.merge:merge",
+        "pandas.core.arrays.integer:IntegerArray.__init__",
+        "pandas.core.arrays.floating:FloatingArray.__init__",
+        "pandas.core.arrays.boolean:BooleanArray.__init__",
+        "pandas.core.arrays.numpy_:NumpyExtensionArray.__init__",
+        "pandas.core.indexes.base:Index.delete",
+        "pandas.core.series:Series.__init__",
+        "pandas.core.series:Series._flex_method",
+        "pandas.core.frame:DataFrame.from_records",
         "pandas.core.frame:DataFrame.__init__",
         "pandas.core.frame:DataFrame.__setitem__",
         "pandas.core.frame:DataFrame.insert",
@@ -76,8 +99,10 @@ REPLACED = {
         "xarray.core.dataarray:DataArray.__getitem__",
         "xarray.core.dataarray:DataArray.isel",
         "xarray.core.dataarray:DataArray.sel",
+        "xarray.core.dataarray:DataArray.interp",
         "xarray.core.dataset:Dataset.isel",
         "xarray.core.dataset:Dataset.sel",
+        "xarray.core.dataset:Dataset.interp",
         "xarray.core.variable:Variable.__getitem__",
         "xarray.core.variable:Variable.isel",
     ),
@@ -88,6 +113,10 @@ WITHIN = (
     "make_new_dset",
     "Dataset.__setitem__",
     "AttributeManager.create",
+    "Table.__init__",
+    "merge",
+    "Series.__init__",
+    "DataFrame.__init__",
     "DataFrame.set_index",
     "DataFrame.groupby",
     "Series.groupby",
@@ -98,8 +127,10 @@ WITHIN = (
     "DataArray.__getitem__",
     "DataArray.isel",
     "DataArray.sel",
+    "DataArray.interp",
     "Dataset.isel",
     "Dataset.sel",
+    "Dataset.interp",
 )
 """Those whose arguments are lists and dicts of arrays, too: keys, grids and positions."""
 

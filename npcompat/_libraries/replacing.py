@@ -120,12 +120,16 @@ def _as_it_is(x: Any) -> Any:
 
 
 def _numpys(x: Any) -> Any:
-    return onp.asarray(x) if isinstance(x, Handle) else x
+    if not isinstance(x, Handle):
+        return x
+    return onp.asarray(x)[()] if isinstance(x, onp.generic) else onp.asarray(x)
 
 
 def _within(x: Any) -> Any:
     """Convert arrays of a list or a dict; the object itself if none is there, as some compare it."""
     if type(x) is list:
+        if not any([_may_hold(kind) for kind in set(map(type, x))]):
+            return x
         made: Any = list(map(_within, x))
         return made if any([a is not b for a, b in zip(made, x, strict=True)]) else x
     if type(x) is dict:
@@ -140,6 +144,10 @@ def _within(x: Any) -> Any:
             for i, item in enumerate(made):
                 found.reshape(-1)[i] = item
     return found
+
+
+def _may_hold(kind: type) -> bool:
+    return kind is list or kind is dict or issubclass(kind, Handle | onp.ndarray)
 
 
 __all__ = ["replace"]

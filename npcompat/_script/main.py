@@ -2,6 +2,7 @@
 
 import argparse
 import importlib.util
+import logging
 import os
 import sys
 import zipfile
@@ -69,6 +70,8 @@ def main(argv: list[str] | None = None) -> None:
         if options.script != "-" and not Path(options.script).exists():
             parser.error(f"there is no file {options.script!r}")
     npx.set_np(dtype=True)
+    for name in ("jax", "npcompat"):  # a program that logs to the root has logged nothing of these
+        logging.getLogger(name).setLevel(logging.WARNING)
     importer.install()
     importer.COMPILED.update(dict.fromkeys(options.jit, False))
     with ExitStack() as stack:

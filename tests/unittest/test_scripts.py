@@ -454,3 +454,14 @@ def test_archives_are_refused(tmp_path):
         archive.writestr("__main__.py", "print(1)")
     code, printed, errors = run("-m", "npcompat", "main.pyz", cwd=tmp_path)
     assert (code, printed) == (2, "") and "unpack it" in errors
+
+
+def test_a_programs_log_has_its_own_lines_only(tmp_path):
+    (tmp_path / "main.py").write_text(
+        "import logging, sys\nimport numpy as np\n"
+        "logging.basicConfig(level=logging.DEBUG, stream=sys.stdout)\n"
+        "np.random.default_rng(0).permutation(3), np.fft.fft(np.ones(3))\n"
+        "logging.info('%s', np.arange(3).sum())\n"
+    )
+    expected = run("main.py", cwd=tmp_path)
+    assert run("-m", "npcompat", "main.py", cwd=tmp_path) == expected == (0, "INFO:root:3\n", "")

@@ -14,7 +14,7 @@ class Constant(Parameter):
     value : array_like
         The values; kept by `initialize`, whatever the initializer.
     name : str
-        Its name.
+        Its name. MXNet 1's `Constant(name, value)` is taken, too.
 
     Examples
     --------
@@ -24,7 +24,11 @@ class Constant(Parameter):
     array([2., 2.])
     """
 
-    def __init__(self, value: ArrayLike, *, name: str = "const") -> None:
+    def __init__(self, value: ArrayLike, *given: ArrayLike, name: str = "const") -> None:
+        if given:
+            if not isinstance(value, str) or len(given) > 1:
+                raise TypeError("Constant(): expected a value, or a name and a value")
+            name, value = value, given[0]
         self.value = asarray(value)
         super().__init__(
             name,

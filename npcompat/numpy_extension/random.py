@@ -16,14 +16,14 @@ from npcompat.numpy.random._sampling import check_size, size_of
 from npcompat.numpy_extension._nn_selection import pick
 
 
-def seed(seed: int | None = None, device: Any = "all") -> None:
+def seed(seed: int | None = None, device: Any = "all", *, ctx: Any = None) -> None:
     """Seed the random stream, as `np.random.seed` does.
 
     Parameters
     ----------
     seed : int, optional
         The seed; from the system's entropy if not given.
-    device : {'all'}
+    device, ctx : {'all'}
         All devices draw from one stream: another value raises NotImplementedError.
 
     Examples
@@ -34,6 +34,7 @@ def seed(seed: int | None = None, device: Any = "all") -> None:
     >>> bool((a == npx.random.normal_n(batch_shape=2)).all())
     True
     """
+    device = device if ctx is None else ctx
     if device != "all":
         raise NotImplementedError(
             f"npx.random.seed(device={device!r}): all devices draw from one stream; expected 'all'"

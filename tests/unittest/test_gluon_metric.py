@@ -61,6 +61,9 @@ def test_top_k_accuracy_and_cross_entropy():
     assert value(metric.CrossEntropy(from_logits=True), (LABELS, onp.log(p))) == pytest.approx(
         learn.log_loss(LABELS, p), rel=1e-5
     )
+    assert value(metric.Perplexity(None), (LABELS, p)) == value(metric.Perplexity(), (LABELS, p))
+    with pytest.raises(TypeError, match="ignore_label=0"):
+        metric.Perplexity(0)
     assert value(metric.Perplexity(), (LABELS, p)) == pytest.approx(
         math.exp(learn.log_loss(LABELS, p)), rel=1e-5
     )

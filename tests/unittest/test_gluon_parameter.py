@@ -203,6 +203,11 @@ def test_constants_and_devices_as_mxnet_1_has_them():
         ValueError, match="there is no constant 'other', and no value to make it of"
     ):
         net.params.get_constant("other")
+    named = gluon.Constant("c", [[1, 2]])
+    named.initialize()
+    assert named.name == "c" and named.data().tolist() == [[1, 2]]
+    with pytest.raises(TypeError, match="expected a value, or a name and a value"):
+        gluon.Constant([1], [2])
 
 
 def test_a_shape_that_is_set_completes_what_waits_for_it():

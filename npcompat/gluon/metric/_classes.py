@@ -375,7 +375,7 @@ class NegativeLogLikelihood(CrossEntropy):
 class Perplexity(CrossEntropy):
     """Perplexity: the exponential of the mean cross-entropy.
 
-    The arguments are those of `CrossEntropy`.
+    The arguments are those of `CrossEntropy`; an `eps` of None is the default.
 
     Examples
     --------
@@ -387,7 +387,7 @@ class Perplexity(CrossEntropy):
 
     def __init__(
         self,
-        eps: float = 1e-12,
+        eps: float | None = 1e-12,
         ignore_label: int | None = None,
         axis: int = -1,
         from_logits: bool = False,
@@ -395,6 +395,13 @@ class Perplexity(CrossEntropy):
         output_names: Sequence[str] | None = None,
         label_names: Sequence[str] | None = None,
     ) -> None:
+        if eps is None:
+            eps = 1e-12
+        elif isinstance(eps, int):
+            raise TypeError(
+                f"Perplexity({eps!r}): expected a float for `eps`; what MXNet 1 has as first argument "
+                f"is ignore_label={eps!r}"
+            )
         super().__init__(eps, ignore_label, axis, from_logits, name, output_names, label_names)
 
     def get(self) -> tuple[Any, Any]:

@@ -434,3 +434,14 @@ def test_amounts_and_durations():
         table(("a", "bb"), [("x", "1"), ("yy", "100")], right=[1])
         == "a    bb\n--  ---\nx     1\nyy  100"
     )
+
+
+@pytest.mark.parametrize("watched", [npx.audit, npx.profile])
+def test_what_nothing_records_is_read_and_written_as_ever(watched):
+    records = np.array([(1, 2.0), (3, 4.0)], dtype=[("a", int), ("b", float)])
+    texts = np.array(["x", "y"])
+    with watched():
+        records["a"] = 5
+        texts[0] = "z"
+        assert records["b"].tolist() == [2, 4] and records[["a"]].tolist() == [(5,), (5,)]
+        assert records[0]["a"] == 5 and texts[:1].tolist() == ["z"] and texts[1] == "y"

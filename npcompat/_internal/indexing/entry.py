@@ -48,7 +48,7 @@ def _is_off_tape(handle: Any, new: Any, mode: modes.Mode) -> bool:
 
     A recorded value, whose derivative would be lost there, raises TypeError.
     """
-    if mode.trace is not None or mode.observer is not None or dtypes.on_devices(handle.dtype):
+    if mode.trace is not None or dtypes.on_devices(handle.dtype):
         return False
     if handle.dtype.char != "O" and isinstance(new, Handle) and handles.read(new).node is not None:
         raise TypeError(

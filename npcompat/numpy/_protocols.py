@@ -157,6 +157,10 @@ class LikeNumPys(Handle):
     __module__ = "numpy"
 
 
+_OURS: dict[onp.ufunc, Callable[..., Any]] = {}
+"""Ours of NumPy's ufuncs that have met an array."""
+
+
 class NumPyDispatch(LikeNumPys):
     """Mixin of `ndarray` for NumPy's functions: `numpy.add(ours, theirs)`, `numpy.sum(ours)`."""
 
@@ -168,6 +172,8 @@ class NumPyDispatch(LikeNumPys):
         Results for NumPy arrays given as `out` are copied there. As NumPy's own method, it
         defers to operands of other classes that override.
         """
+        if not kwargs and method == "__call__" and type(ufunc) is onp.ufunc and ufunc in _OURS:
+            return _OURS[ufunc](*inputs)
         if not hasattr(ufunc, "nin"):
             raise TypeError(f"__array_ufunc__: expected a ufunc, got {type(ufunc).__name__}")
         if ufunc in late_bound.ufuncs.values():  # called by one of our ufuncs: avoid recursion
@@ -179,6 +185,8 @@ class NumPyDispatch(LikeNumPys):
             if method == "__call__" and not isinstance(ufunc, onp.ufunc):
                 inputs, kwargs = _as_numpy_passes(ufunc, inputs, kwargs)
             return foreign(ufunc, method, inputs, kwargs)
+        if method == "__call__":
+            _OURS[ufunc] = ours
         call = ours if method == "__call__" else getattr(ours, method)
         outs = kwargs.get("out", ())
         if not any([isinstance(o, onp.ndarray) for o in outs]):

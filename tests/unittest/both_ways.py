@@ -43,10 +43,11 @@ def operands(backend):
         found["transposed"] = np.array(KINDS["int32"]).T
         found["bfloat16"] = np.array([1, 2, 3], dtype="bfloat16")
         found["derived"] = np.array(KINDS["float32"]).view(Derived)
+    scalars = (onp.float64(2), onp.float32(-1.5), onp.int8(3), onp.True_, onp.complex64(1j))
     return (
         found
-        | {repr(n): n for n in NUMBERS}
-        | {"list": [1, 2, 3], "numpys": onp.ones(3), "numpys scalar": onp.float64(2)}
+        | {repr(n): n for n in (*NUMBERS, *scalars)}
+        | {"list": [1, 2, 3], "numpys": onp.ones(3)}
     )
 
 
@@ -61,7 +62,14 @@ def attempted(function, *args):
         try:
             found = function(*args)
         except Exception as error:
-            return type(error), str(error)
+            text = str(error)
+            for python, numpys in (
+                ("Float", "Float64"),
+                ("Long", "Int64"),
+                ("Complex", "Complex128"),
+            ):
+                text = text.replace(f"_Py{python}DType", f"{numpys}DType")  # of numbers alone
+            return type(error), text
     return described(found), sorted({(w.category, str(w.message)) for w in caught}, key=str)
 
 

@@ -10,6 +10,7 @@ typedef struct {
     int weak;            /* true if there are Python numbers */
     int any_number;      /* true if a number may not fit the dtype, which NumPy's own functions check themselves */
     int arrays;          /* true if there are arrays, not only scalars */
+    int numpys;          /* true if there are NumPy's own scalars, or only numbers */
 } Operands;
 
 static void
@@ -37,12 +38,28 @@ fits_64_bits(PyObject *number)
     return !overflow;
 }
 
-/* Gather the payloads of operands; 0 for operands other than arrays, scalars and Python numbers,
-   and for mixed backends. */
+/* True for numbers and bools of NumPy's own classes, but no long doubles. */
 static int
-gather(PyObject *op, PyObject *const *args, Py_ssize_t count, Operands *operands)
+is_numpys_number(PyObject *object)
 {
-    operands->count = operands->on_xla = operands->on_host = operands->weak = operands->any_number = operands->arrays = 0;
+    return !PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE) && (PyArray_IsScalar(object, Number) || PyArray_IsScalar(object, Bool)) &&
+           !PyArray_IsScalar(object, LongDouble) && !PyArray_IsScalar(object, CLongDouble);
+}
+
+/* True for the element by element functions of NumPy's, called without options. */
+static int
+is_plain_ufunc(PyObject *op, PyObject *attrs)
+{
+    return SLOT(op, op_ufunc) != Py_None && SLOT(op, op_outputs) == one && PyTuple_GET_SIZE(attrs) == 0;
+}
+
+/* Gather the payloads of operands; 0 for operands other than arrays, scalars and numbers, and for
+   mixed backends.  NumPy's scalars, and numbers alone, are taken for plain ufuncs where new arrays
+   are placed on the host. */
+static int
+gather(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *attrs, PyObject *mode, Operands *operands)
+{
+    operands->count = operands->on_xla = operands->on_host = operands->weak = operands->any_number = operands->arrays = operands->numpys = 0;
     if (count > MOST_OPERANDS) {
         return 0;
     }
@@ -76,11 +93,25 @@ gather(PyObject *op, PyObject *const *args, Py_ssize_t count, Operands *operands
         else if (PyComplex_CheckExact(arg)) {
             operands->any_number = 1;
         }
+        else if (is_numpys_number(arg)) {
+            if ((payload = PyArray_FromScalar(arg, NULL)) == NULL) {
+                return 0;
+            }
+            operands->payloads[operands->count++] = payload;
+            operands->numpys = 1;
+            continue;
+        }
         else if (!PyFloat_CheckExact(arg)) {
             return 0;
         }
         operands->weak = 1;
         operands->payloads[operands->count++] = Py_NewRef(arg);
+    }
+    if (operands->numpys || !(operands->on_xla || operands->on_host)) {
+        if (operands->on_xla || !is_plain_ufunc(op, attrs) || place_of(mode) != ON_HOST) {
+            return 0;
+        }
+        operands->on_host = operands->numpys = 1;
     }
     return operands->on_xla != operands->on_host;
 }
@@ -318,23 +349,24 @@ applied(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *attrs, 
 {
     Operands operands;
     PyObject *made = FALL_BACK, *result, *mode;
-    int numpy_dtypes, records;
+    int numpy_dtypes, records, gathered;
     enum recording recording = NOTHING;
     if (count == 0 || (mode = executing_mode(&records)) == NULL) {
         return NULL;
     }
     numpy_dtypes = PyTuple_GET_ITEM(mode, numpy_dtypes_at) != zero;
-    Py_DECREF(mode);
     if (records && (recording = recording_of(op, args, count)) == UNKNOWN) {
+        Py_DECREF(mode);
         return FALL_BACK;
     }
-    if (!gather(op, args, count, &operands)) {
+    gathered = gather(op, args, count, attrs, mode, &operands);
+    Py_DECREF(mode);
+    if (!gathered || (recording == RECORDED && operands.numpys)) {
         release(&operands);
         return NULL;
     }
     if (recording == RECORDED) {
-        if (operands.on_host && SLOT(op, op_ufunc) != Py_None && SLOT(op, op_outputs) == one && PyTuple_GET_SIZE(attrs) == 0 &&
-            !only_programs) {
+        if (operands.on_host && is_plain_ufunc(op, attrs) && !only_programs) {
             made = run_numpys(SLOT(op, op_ufunc), NULL, &operands, numpy_dtypes);
         }
         release(&operands);
@@ -357,10 +389,10 @@ applied(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *attrs, 
         }
     }
     else {
-        if (SLOT(op, op_ufunc) != Py_None && SLOT(op, op_outputs) == one && PyTuple_GET_SIZE(attrs) == 0 && !only_programs) {
+        if (is_plain_ufunc(op, attrs) && !only_programs) {
             made = run_numpys(SLOT(op, op_ufunc), records ? NULL : infix, &operands, numpy_dtypes);
         }
-        if (made == NULL && !PyErr_Occurred() && !operands.any_number && SLOT(op, op_prefers_xla) != Py_True) {
+        if (made == NULL && !PyErr_Occurred() && !operands.any_number && !operands.numpys && SLOT(op, op_prefers_xla) != Py_True) {
             made = run_program(op, &operands, attrs, host_programs + numpy_dtypes);
         }
     }

@@ -11,7 +11,6 @@
    code that runs in between may change the cache, so a CachedCall is copied before its use.  The
    promise that functions make is described in dispatch/apply.py. */
 
-enum { BESIDE_OPERANDS, ON_HOST, ON_XLA };
 enum { MOST_ARGUMENTS = 12, MOST_CALLS = 8, MOST_VIEWED = 8, RARELY = 16, NO_ARRAY = -1 };
 
 typedef struct {
@@ -196,31 +195,6 @@ add_argument(Call *call, PyObject *name, PyObject *value)
         fits = IS_OURS(PyTuple_GET_ITEM(value, i)) && add_value(call, NULL, PyTuple_GET_ITEM(value, i));
     }
     return fits && add_value(call, NULL, in_tuple);
-}
-
-/* The placement of new arrays in a mode; -1 for other devices than the default one, and for errors.
-   */
-static int
-place_of(PyObject *mode)
-{
-    static PyObject *known_mode, *known_device;
-    static int known;
-    PyObject *chosen, *host;
-    if (PyTuple_GET_ITEM(mode, device_at) != Py_None || (chosen = PyObject_GetAttr(config_, default_device_name)) == NULL) {
-        return -1;
-    }
-    if (mode != known_mode || chosen != known_device) {
-        if ((host = PyObject_CallOneArg(on_host_, mode)) == NULL) {
-            Py_DECREF(chosen);
-            return -1;
-        }
-        known = host == Py_True ? ON_HOST : host == Py_False ? ON_XLA : -1;
-        Py_DECREF(host);
-        Py_XSETREF(known_mode, Py_NewRef(mode));
-        Py_XSETREF(known_device, Py_NewRef(chosen));
-    }
-    Py_DECREF(chosen);
-    return known;
 }
 
 /* Complete the key of a call; 0 if it can't be cached. */

@@ -197,3 +197,30 @@ dtype_of(PyObject *payload)
 {
     return attribute_of_aval(payload, dtype_name);
 }
+
+enum { BESIDE_OPERANDS, ON_HOST, ON_XLA }; /* where new arrays are placed */
+
+/* The placement of new arrays in a mode; -1 for other devices than the default one, and for errors.
+   */
+static int
+place_of(PyObject *mode)
+{
+    static PyObject *known_mode, *known_device;
+    static int known;
+    PyObject *chosen, *host;
+    if (PyTuple_GET_ITEM(mode, device_at) != Py_None || (chosen = PyObject_GetAttr(config_, default_device_name)) == NULL) {
+        return -1;
+    }
+    if (mode != known_mode || chosen != known_device) {
+        if ((host = PyObject_CallOneArg(on_host_, mode)) == NULL) {
+            Py_DECREF(chosen);
+            return -1;
+        }
+        known = host == Py_True ? ON_HOST : host == Py_False ? ON_XLA : -1;
+        Py_DECREF(host);
+        Py_XSETREF(known_mode, Py_NewRef(mode));
+        Py_XSETREF(known_device, Py_NewRef(chosen));
+    }
+    Py_DECREF(chosen);
+    return known;
+}

@@ -27,6 +27,8 @@ def as_value(x: Any) -> Value:
     if (joined := joined_value(x)) is not None:
         return joined
     mode, array = modes.current(), host_array(x)
+    if mode.recording:
+        array = owned(array, x)  # what the tape saves never changes
     if (
         mode.audit is None
         or mode.trace is not None
@@ -154,6 +156,11 @@ def _joined(x: Any, dtype: onp.dtype[Any]) -> Value:
     parts = [_joined(e, dtype) if isinstance(e, _NESTED) else as_value(e) for e in x]
     value: Value = run(_stack, parts, (dtype,))
     return value
+
+
+def owned(array: onp.ndarray[Any, Any], given: Any) -> onp.ndarray[Any, Any]:
+    """Return an array made of what the program has given, or a copy of it if both share memory."""
+    return array.copy(order="K") if array is given or not array.flags.owndata else array
 
 
 def array_of(array: onp.ndarray[Any, Any]) -> Any:

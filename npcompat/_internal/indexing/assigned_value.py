@@ -68,4 +68,6 @@ def listed(new: Any, dtype: onp.dtype[Any]) -> Any:
     """
     wanted = dtype if isinstance(new, list | tuple | range | str | bytes) else None
     found = array_like.joined(new, wanted)
-    return found if isinstance(found, Handle) else array_like.array_of(found)
+    if isinstance(found, Handle):
+        return found
+    return array_like.array_of(array_like.owned(found, new))  # it may become the array's value

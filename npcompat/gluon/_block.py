@@ -90,13 +90,13 @@ class Block(Structured, Hooked):
         if prefix is not None and not isinstance(prefix, str):
             raise TypeError(f"{type(self).__name__}: prefix: expected a str, got {prefix!r}")
         state: dict[str, Any] = {
-            "_children": {},
+            "_children": changes.CountedDict(),
             "_order": {},
             "_given_prefix": prefix or "",
             "_reg_params": ParameterDict(shared=params),
             "_forward_hooks": {},
             "_forward_pre_hooks": {},
-            "_backward_hooks": {},
+            "_backward_hooks": changes.CountedDict(),
             "_op_hooks": {},
             "_parents": weakref.WeakSet(),
         }

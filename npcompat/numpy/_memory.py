@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as onp
 
 from npcompat._internal.core import dtypes
-from npcompat._internal.core.handle import BorrowedValue, Handle, View, extra, root_of
+from npcompat._internal.core.handle import BorrowedValue, Handle, View, extra, root_of, set_form
 from npcompat._internal.core.op import as_shape
 from npcompat._internal.dispatch import array_like, handles, late_bound, writes
 from npcompat._internal.dispatch.placement import constant
@@ -107,6 +107,7 @@ class Memory(Handle):
             )
         found = _buffers.strided(self, wanted)._view
         self._view, self._extra = found, extra(self)
+        set_form(self)
 
     @property
     def base(self: Any) -> "ndarray | None":
@@ -198,6 +199,7 @@ class Memory(Handle):
         resized.resize(shape, refcheck=False)
         writes.write(self, constant(resized))
         extra(self).layout = None if resized.flags.c_contiguous else resized
+        set_form(self)
 
     def __sizeof__(self: Any) -> int:
         """Return the size in bytes of the object; elements count unless it is a view."""

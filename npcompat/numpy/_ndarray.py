@@ -8,7 +8,14 @@ import numpy as onp
 from numpy._globals import _CopyMode
 
 from npcompat._internal.core import dtypes, modes
-from npcompat._internal.core.handle import StoredHandle, Value, extra, payload_now, root_of
+from npcompat._internal.core.handle import (
+    StoredHandle,
+    Value,
+    extra,
+    payload_now,
+    root_of,
+    set_form,
+)
 from npcompat._internal.core.op import as_shape
 from npcompat._internal.dispatch import array_like, backends, devices, handles, writes
 from npcompat._internal.dispatch.apply import apply, apply_cached
@@ -85,6 +92,7 @@ class Array(Selection, Reductions, Gradients, Operators, Protocols, Memory, Flue
             extra(self).layout = None if layout.flags.c_contiguous else layout
         else:
             self._look_through(reshaped._view.lens)
+        set_form(self)
 
     @property
     def dtype(self) -> onp.dtype[Any]:
@@ -109,6 +117,7 @@ class Array(Selection, Reductions, Gradients, Operators, Protocols, Memory, Flue
             extra(self).layout = None
         else:
             self._look_through(found._view.lens)
+        set_form(self)
 
     @property
     def ndim(self) -> int:

@@ -1,5 +1,6 @@
 """Guards on npcompat's own objects that a compiled function reaches: blocks, schedules, optimizers."""
 
+import copy
 import warnings
 
 import pytest
@@ -108,3 +109,15 @@ def test_steps_of_training_are_not_compiled_again():
             for _ in range(10):
                 step(ROW)
         assert not log
+
+
+@pytest.mark.parametrize("copied", [False, True])
+def test_a_layer_that_is_popped_from_the_children(copied):
+    net = nn.HybridSequential()
+    net.add(nn.Dense(2, in_units=2), nn.Dense(3, in_units=2), nn.Dense(4, in_units=3))
+    net.initialize()
+    net = copy.deepcopy(net) if copied else net
+    compiled, x = npx.jit(lambda x: net(x)), np.ones((1, 2))
+    for _ in range(3):
+        assert compiled(x).shape == net(x).shape
+        net._children.pop(list(net._children)[-1])

@@ -4,7 +4,9 @@ changed value is seen by the next call.
 
 import dataclasses
 import functools
+import gc
 import importlib
+import operator
 import sys
 import weakref
 from collections import deque
@@ -466,3 +468,92 @@ def test_what_is_not_looked_into_is_said():
     large = [[1.0] for _ in range(10_001)]
     with pytest.warns(CompileWarning, match="items of a list of 10001"):
         npx.jit(lambda x: x * large[5][0])(X)
+
+
+# --- shapes, dtypes and strides of arrays that are given others -----------------------------------
+
+
+def read_as(a, how):
+    if how == "length":
+        return len(a)
+    if how == "item size":
+        return a.dtype.itemsize
+    if how == "element":
+        return a[0].sum()
+    return a.sum(0).sum() + a.shape[-1]
+
+
+@pytest.mark.parametrize("kind", ["own", "view"])
+@pytest.mark.parametrize("how", ["length", "item size", "element", "sum"])
+@pytest.mark.parametrize("change", ["shape", "dtype", "resize"])
+def test_an_array_that_is_given_another_form(kind, how, change):
+    a = np.arange(6, dtype="int32").reshape(2, 3)
+    if kind == "own":
+        a = a.copy()
+    elif change == "resize":
+        pytest.skip("views have no memory of their own")
+    held = {"a": [a]}
+
+    def read(x):
+        return x + read_as(held["a"][0], how)
+
+    compiled, x = npx.jit(read), np.zeros(1)
+    for i in range(3):
+        assert compiled(x).tolist() == read(x).tolist()
+        if change == "shape":
+            a.shape = [(3, 2), (6, 1), (1, 6)][i]
+        elif change == "dtype":
+            a.dtype = ["uint32", "int16", "int8"][i]
+        else:
+            a.resize((3 + i, 2), refcheck=False)
+        assert compiled(x).tolist() == read(x).tolist()
+
+
+@dataclasses.dataclass
+class Rates:
+    rate: float = 1.0
+    steps: int = 2
+
+
+RATE_OF = operator.attrgetter("rate")
+
+
+def test_settings_that_are_read_by_other_names():
+    settings, rate_of = Rates(), operator.attrgetter("rate")
+    functions = [
+        lambda x: x * dataclasses.astuple(settings)[0],
+        lambda x: x * sum(dataclasses.asdict(settings).values()),
+        lambda x: x * rate_of(settings),
+        lambda x: x * RATE_OF(settings),
+        lambda x: x * getattr(settings, dataclasses.fields(settings)[0].name),
+    ]
+    x = np.ones(2)
+    for function in functions:
+        compiled = npx.jit(function)
+        for rate in (2.0, 5.0, 3.0):
+            settings.rate = rate
+            assert compiled(x).tolist() == function(x).tolist()
+
+
+class Referent:
+    pass
+
+
+@pytest.mark.parametrize("kind", ["ref", "keys", "values", "set"])
+def test_objects_that_die_beside_a_program(kind):
+    held = [Referent()]
+    weak = {
+        "ref": weakref.ref,
+        "keys": lambda o: weakref.WeakKeyDictionary({o: 1}),
+        "values": lambda o: weakref.WeakValueDictionary({1: o}),
+        "set": lambda o: weakref.WeakSet([o]),
+    }[kind](held[0])
+
+    def read(x):
+        return x if (weak() is not None if kind == "ref" else len(weak)) else -x
+
+    compiled, x = npx.jit(read), np.ones(2)
+    assert compiled(x).tolist() == compiled(x).tolist() == [1, 1]
+    held.clear()
+    gc.collect()
+    assert compiled(x).tolist() == read(x).tolist() == [-1, -1]

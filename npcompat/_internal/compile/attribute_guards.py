@@ -9,7 +9,19 @@ from npcompat._internal.compile.snapshots import ATTRIBUTE, CHECK, ITEM, Guard
 from npcompat._internal.core import changes
 from npcompat._internal.support.errors import is_library
 
-DYNAMIC = frozenset(("__dict__", "vars", "getattr", "hasattr", "globals", "attrgetter"))
+DYNAMIC = frozenset(
+    [
+        "__dict__",
+        "vars",
+        "getattr",
+        "hasattr",
+        "globals",
+        "attrgetter",
+        "astuple",
+        "asdict",
+        "fields",
+    ]
+)
 """Names that read attributes by computed names; code with one gets guards on all attributes."""
 
 

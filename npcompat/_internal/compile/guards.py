@@ -26,6 +26,7 @@ from npcompat._internal.compile.names_in_code import names_of, read_names
 from npcompat._internal.compile.noted_state import ALL, NotedState, holds_no_state
 from npcompat._internal.compile.snapshots import ATTRIBUTE, CHECK, ITEM, LACKS, MAPPING, Guard
 from npcompat._internal.core import changes
+from npcompat._internal.core.handle import Handle, form_of
 from npcompat._internal.native import fast_path
 from npcompat._internal.support.errors import CompileWarning, user_location
 
@@ -38,25 +39,37 @@ _WRAPPERS = (staticmethod, classmethod, type(lru_cache(lambda: None)))
 class Guards:
     """Guards of one program.
 
-    `always` are checked before each use, `owned` (on npcompat's own objects) only after a change.
+    `always` are checked before each use, `owned` (on npcompat's own objects) only after a change,
+    and `forms` only after an array has been given another shape, dtype or strides.
     """
 
-    __slots__ = ("_owned", "always", "stamp")
+    __slots__ = ("_form_stamp", "_forms", "_owned", "always", "stamp")
 
-    def __init__(self, always: Sequence[Guard], owned: Sequence[Guard], stamp: int) -> None:
+    def __init__(
+        self,
+        always: Sequence[Guard],
+        owned: Sequence[Guard],
+        stamp: int,
+        forms: Sequence[Guard] = (),
+    ) -> None:
         self.always, self._owned, self.stamp = tuple(always), tuple(owned), stamp
+        self._forms, self._form_stamp = tuple(forms), changes.forms[0]
 
     def hold(self) -> bool:
         """Return True if all guarded state equals that of the trace."""
         if self.stamp != changes.count[0]:
             if not fast_path.guards_hold(self._owned):
                 return False
+            if self._form_stamp != changes.forms[0]:
+                if not fast_path.guards_hold(self._forms):
+                    return False
+                self._form_stamp = changes.forms[0]
             self.stamp = changes.count[0]
         return not self.always or fast_path.guards_hold(self.always)
 
     def broken(self) -> str:
         """Describe the first guard that fails, for the compile log."""
-        for guard in (*self._owned, *self.always):
+        for guard in (*self._owned, *self._forms, *self.always):
             if not fast_path.guards_hold((guard,)):
                 return _described(guard)
         return "something that the function reads has changed"
@@ -111,7 +124,7 @@ def guards_of(seen: Seen, more: Sequence[Guard] = (), noted: Sequence[Guard] = (
     reach = _Reach(seen)
     reach.follow()
     always, owned = reach.kept()
-    return Guards([*always, *noted], [*owned, *more], seen.stamp)
+    return Guards([*always, *noted], [*owned, *more], seen.stamp, reach.forms)
 
 
 class _Reach:
@@ -123,6 +136,8 @@ class _Reach:
         self._owned: dict[tuple[int, Any], Guard] = {}
         self._cell_names: dict[int, set[str]] = {}
         self._kinds: set[type] = set()
+        self.forms: list[Guard] = []
+        """Guards on the shapes, dtypes and strides of arrays."""
 
     def follow(self) -> None:
         """Collect the guards on all that is reachable."""
@@ -137,7 +152,14 @@ class _Reach:
                 waiting.append(value)
         while waiting:
             value = waiting.popleft()
-            if id(value) in reached or holds_no_state(value):
+            if id(value) in reached:
+                continue
+            if holds_no_state(value):
+                if isinstance(value, Handle):
+                    reached.add(id(value))
+                    same = partial(_has_form, value, form_of(value))
+                    text = "an array has another shape, dtype or strides"
+                    self.forms.append((CHECK, same, text, None))
                 continue
             reached.add(id(value))
             self._add_lacking(value)
@@ -266,11 +288,11 @@ class _Reach:
         """Add guards on attributes of npcompat's objects that the trace itself did not change."""
         owned = self._owned
         for value, state in self._state.owned.values():
-            now = value if type(value) is dict else vars(value)
+            now = value if isinstance(value, dict) else vars(value)
             for name, before in state.items():
                 if name in now and now[name] is before:
                     owned.setdefault((id(value), name), (ITEM, now, name, before))
-            if type(value) is dict:
+            if isinstance(value, dict):
                 owned[id(value), None] = (MAPPING, value, None, dict(state))
 
     def _methods_of(self, value: Any) -> list[types.FunctionType]:
@@ -338,9 +360,14 @@ class _Reach:
         return found
 
 
+def _has_form(array: Handle, before: tuple[Any, int]) -> bool:
+    view, form = form_of(array)
+    return view is before[0] and form == before[1]
+
+
 def _functions_in(block: Any) -> list[Any]:
     """Return a block, and the functions that it holds, as `HybridLambda` and hooks do."""
-    if type(block) is dict:
+    if isinstance(block, dict):
         return [block]
     held = [*vars(block).values()]
     held += [v for registry in held if isinstance(registry, dict) for v in registry.values()]

@@ -54,6 +54,17 @@ def contents(value: Any) -> Guard | None:
         return (SEQUENCE, value, None, tuple(list.__iter__(value)))  # the class may have another
     if isinstance(value, dict) and not isinstance(value, OrderedDict):
         return (MAPPING, value, None, dict(dict.items(value)))
+    if isinstance(value, weakref.ref):
+        lives = value() is not None
+        return (CHECK, lambda: (value() is not None) == lives, "a weak reference is dead", None)
+    if isinstance(value, weakref.WeakKeyDictionary | weakref.WeakValueDictionary):
+        pairs = _weakly(value)
+        return (
+            CHECK,
+            lambda: _weakly(value) == pairs,
+            f"a {type(value).__name__} has other items",
+            None,
+        )
     if isinstance(value, (tuple, frozenset, *_HOLDERS)):
         return (CHECK, _always, f"a {type(value).__name__}", None)
     if isinstance(value, weakref.WeakSet):
@@ -128,6 +139,11 @@ def _listed(value: Any) -> list[Any]:
     elif type(value) in _VIEWS:
         pairs = value if type(value) is _VIEWS[2] else [(None, item) for item in value]
     return [x for pair in pairs for x in pair]
+
+
+def _weakly(value: Any) -> list[tuple[int, int]]:
+    """Return the identities of the items of a weak dict, which a guard must not keep alive."""
+    return [(id(key), id(item)) for key, item in value.items()]
 
 
 def _lists(value: Any, before: Sequence[Any]) -> bool:

@@ -104,7 +104,8 @@ class Watch:
             return  # a converted part of a function that was visited itself
         code, names = own, names_of(own)
         found = frame.f_locals
-        names = names | names_of_getters([*found.values()])
+        named = [frame.f_globals[n] for n in names & frame.f_globals.keys()]
+        names = names | names_of_getters([*found.values(), *named])
         self._seen.names |= names
         self._seen.codes.setdefault(code, []).append({n: found.get(n) for n in code.co_freevars})
         _, variables = self._seen.globals.setdefault(id(frame.f_globals), (frame.f_globals, {}))

@@ -4,11 +4,14 @@ A compiled program that depends on such objects compares this one number first. 
 on them only if the number has changed.
 """
 
+from functools import wraps
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 count = [0]
 """Number of changes so far; a list, because the C guards read the number in place."""
+forms = [0]
+"""Number of arrays so far that were given another shape, dtype or strides."""
 _PACKAGE = Path(__file__).parents[2]
 _OWNED = tuple(
     [
@@ -40,9 +43,34 @@ class Counted:
         note()
 
 
+def _counting(name: str) -> Any:
+    method = getattr(dict, name)
+
+    @wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        note()
+        return method(self, *args, **kwargs)
+
+    return call
+
+
+class CountedDict(dict[Any, Any]):
+    """Dict whose changes are counted: the children of a block, from which programs may pop one."""
+
+    __setitem__, __delitem__ = _counting("__setitem__"), _counting("__delitem__")
+    __ior__, update, setdefault = map(_counting, ("__ior__", "update", "setdefault"))
+    clear, pop, popitem = map(_counting, ("clear", "pop", "popitem"))
+
+
 def note() -> None:
     """Count a change."""
     count[0] += 1
+
+
+def note_form() -> None:
+    """Count an array with another shape, dtype or strides."""
+    forms[0] += 1
+    note()
 
 
 def is_tracked_class(kind: type) -> bool:
@@ -60,4 +88,15 @@ def is_owned(filename: str) -> bool:
     return filename.startswith(_OWNED)
 
 
-__all__ = ["Counted", "Tracked", "count", "is_owned", "is_tracked", "is_tracked_class", "note"]
+__all__ = [
+    "Counted",
+    "CountedDict",
+    "Tracked",
+    "count",
+    "forms",
+    "is_owned",
+    "is_tracked",
+    "is_tracked_class",
+    "note",
+    "note_form",
+]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
+from npcompat._internal.core import changes
 from npcompat._internal.native import fast_path
 from npcompat._internal.support.errors import RefusedError
 
@@ -91,10 +92,10 @@ class Extra:
 
     `blank` is the version at which the handle, a gradient, was made or set to zero: while it is
     that, no backward has written it. `readonly` may be the reason, where the user does not know
-    that the array is.
+    that the array is. `form` counts the shapes, dtypes and strides that the user has set.
     """
 
-    __slots__ = ("blank", "grad_handle", "layout", "leaf", "readonly", "version")
+    __slots__ = ("blank", "form", "grad_handle", "layout", "leaf", "readonly", "version")
 
     def __init__(self) -> None:
         self.leaf: Leaf | None = None
@@ -103,6 +104,7 @@ class Extra:
         self.layout: onp.ndarray[Any, Any] | None = None
         self.version = next(clock)
         self.blank = 0
+        self.form = 0
 
 
 class Handle:
@@ -147,6 +149,17 @@ def extra(handle: Handle) -> Extra:
     if handle._extra is None:
         handle._extra = Extra()
     return handle._extra
+
+
+def set_form(handle: Handle) -> None:
+    """Note that an array has been given another shape, dtype or strides."""
+    extra(handle).form += 1
+    changes.note_form()
+
+
+def form_of(handle: Handle) -> tuple[View | None, int]:
+    """Return what an array has anew with each shape, dtype and strides that it is given."""
+    return handle._view, 0 if handle._extra is None else handle._extra.form
 
 
 def check_writeable(handle: Handle, text: str = "assignment destination is read-only") -> None:

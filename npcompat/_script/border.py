@@ -160,8 +160,6 @@ _OF_FUNCTIONS = frozenset(
     [
         "functools",
         "_functools",
-        "operator",
-        "_operator",
         "itertools",
         "threading",
         "concurrent",
@@ -179,6 +177,8 @@ def _how(function: Any, reached: Any) -> int:
         kind = type(function)
     if _is_ours(kind):
         return _decided.get(function, _AS_IT_IS) if issubclass(kind, Unbound) else _AS_IT_IS
+    if kind is partial:
+        return _how(function.func, reached)
     key: Any = None
     if kind is FunctionType:  # wrappers share their code, but not the module
         key = function if function in _decided else function.__module__ or function.__code__
@@ -207,6 +207,7 @@ def _decide(function: Any, reached: Any) -> int:
 
 
 _PLAIN = frozenset((BuiltinFunctionType, MethodWrapperType, WrapperDescriptorType))
+_BOUND = frozenset((BuiltinFunctionType, MethodType))
 _BUILTIN = frozenset((list, dict, set, tuple, str, bytes, int, float))
 
 
@@ -229,19 +230,42 @@ def across(function: Any, reached: Any = None) -> Any:
         return function
     how = _how(function, reached)
     if how == _AS_IT_IS:
+        if type(function) in _BOUND and function.__name__ == "view":
+            return _view_of(function)
         return function
     if how == _TAKES_FUNCTION:
         return FramelessCall(function, _with_function, None)
     return FramelessCall(function, partial(_prepare, function), _result)
 
 
+def _view_of(view: Any) -> Any:
+    """Return NumPy's method `view`, for which `np.ndarray` is NumPy's class."""
+    if not isinstance(view.__self__, onp.ndarray):
+        return view
+    of: dict[Any, Any] = {np.ndarray: onp.ndarray}
+
+    def numpys(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tuple[Any, Any, None]:
+        args = tuple([of.get(a, a) if isinstance(a, type) else a for a in args])
+        kwargs = {k: of.get(v, v) if isinstance(v, type) else v for k, v in (kwargs or {}).items()}
+        return args, kwargs, None
+
+    return FramelessCall(view, numpys, received)
+
+
 def _with_function(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tuple[Any, Any, None]:
     """Return arguments in which a function of a package is one that crosses the border."""
     if args:
-        args = (across(args[0]) if callable(args[0]) else args[0], *args[1:])
+        args = (_called(args[0]), *args[1:])
     if kwargs is not None:
-        kwargs = {k: across(v) if k in _FUNCTIONS and callable(v) else v for k, v in kwargs.items()}
+        kwargs = {k: _called(v) if k in _FUNCTIONS else v for k, v in kwargs.items()}
     return args, kwargs, None
+
+
+def _called(x: Any) -> Any:
+    """Return what stands for an argument that is called; containers that can be are data."""
+    if not callable(x) or (not isinstance(x, type) and hasattr(type(x), "__iter__")):
+        return x
+    return across(x)
 
 
 _FUNCTIONS = frozenset(("target", "func", "function", "fn", "key", "initializer"))

@@ -1,6 +1,7 @@
 """NumPy's scalars: single elements, and results without axes."""
 
 import struct
+import sys
 from typing import Any
 
 import numpy as onp
@@ -168,6 +169,15 @@ class HostScalar(ScalarMethods):
 
     def __repr__(self) -> str:
         return repr(handles.to_host(self)[()])
+
+    def __conform__(self, protocol: Any) -> Any:
+        """Return what sqlite3 stores: what an adapter of NumPy's class gives, or the number.
+
+        It looks for adapters by class, and would store the bytes of an integer.
+        """
+        number = handles.to_host(self)[()]
+        adapter = sys.modules["sqlite3"].adapters.get((type(number), protocol))
+        return number.item() if adapter is None else adapter(number)
 
 
 _NUMPYS_OWN = (

@@ -1,8 +1,10 @@
 """Memory attributes of arrays, and the protocol methods that NumPy calls."""
 
+import gc
 import math
 import sys
 import weakref
+from collections.abc import Callable
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +38,13 @@ def _references_of_one_name() -> int:
 
 
 _ALONE = _references_of_one_name()
+
+
+def _views_of(array: Any) -> list[View]:
+    """Return the views that look at an array directly: nothing but the collector lists them."""
+    if sys.getrefcount(array) <= _ALONE:
+        return []
+    return [v for v in gc.get_referrers(array) if type(v) is View and v.parent is array]
 
 
 def check_not_lent(a: Handle, what: str) -> None:
@@ -86,8 +95,23 @@ class Memory(Handle):
         """Become a view of this view's former self through a lens."""
         parent = object.__new__(late_bound.ndarray)
         parent._view, parent._extra = self._view, self._extra
+        views = _views_of(self)
         self._view, self._extra = View(parent, look), None
+        for view in views:
+            view.parent = parent
         self.setflags(write=parent.flags.writeable)
+
+    def _give_form(self: Any, write: Callable[[], None], former: Callable[[], Any]) -> None:
+        """Give an array that owns its memory another shape or dtype.
+
+        Its views look at what `former` then returns: the array as it was.
+        """
+        views = _views_of(self)
+        write()
+        parent: Any = former() if views else None
+        for view in views:
+            view.parent, view.depth = parent, view.depth + 1
+            view.version, view.cached = 0, None
 
     @property
     def strides(self: Any) -> tuple[int, ...]:
@@ -106,6 +130,11 @@ class Memory(Handle):
                 "np.lib.stride_tricks.as_strided"
             )
         found = _buffers.strided(self, wanted)._view
+        parent = object.__new__(late_bound.ndarray)
+        parent._view, parent._extra = self._view, None
+        for view in _views_of(self):
+            if view is not found:
+                view.parent = parent
         self._view, self._extra = found, extra(self)
         set_form(self)
 

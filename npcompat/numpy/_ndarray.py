@@ -87,9 +87,15 @@ class Array(Selection, Reductions, Gradients, Operators, Protocols, Memory, Flue
                 "with the desired shape."
             )
         if self._view is None:
-            layout = handles.layout(self).reshape(reshaped.shape)
-            writes.write(self, handles.read(reshaped))
-            extra(self).layout = None if layout.flags.c_contiguous else layout
+            layout, before = handles.layout(self).reshape(reshaped.shape), self.shape
+            value = handles.read(reshaped)
+            del reshaped  # which is a view itself
+
+            def write() -> None:
+                writes.write(self, value)
+                extra(self).layout = None if layout.flags.c_contiguous else layout
+
+            self._give_form(write, lambda: lens.reshaped(self, before))
         else:
             self._look_through(reshaped._view.lens)
         set_form(self)
@@ -113,8 +119,14 @@ class Array(Selection, Reductions, Gradients, Operators, Protocols, Memory, Flue
         if self._view is None:
             if found.dtype != self.dtype:
                 check_not_lent(self, "set the dtype of")
-            writes.write(self, handles.read(found))
-            extra(self).layout = None
+            value, before = handles.read(found), self.dtype
+            del found
+
+            def write() -> None:
+                writes.write(self, value)
+                extra(self).layout = None
+
+            self._give_form(write, lambda: self.view(before))
         else:
             self._look_through(found._view.lens)
         set_form(self)

@@ -244,3 +244,13 @@ def test_a_text_can_be_compressed(tmp_path):
     np.savetxt(tmp_path / "a.gz", [1, 2], fmt="%d")
     assert gzip.decompress((tmp_path / "a.gz").read_bytes()) == b"1\n2\n"
     assert np.loadtxt(tmp_path / "a.gz", dtype=int).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("name", ["a.npz", "a.npy", "a.params"])
+@pytest.mark.parametrize("dtype", ["i4,f4", "U3", "S3", "M8[s]", "m8[D]", ">i4", "g", "V4", "f2"])
+def test_any_dtype_of_numpys_is_saved_and_loaded(dtype, name, tmp_path):
+    array = np.array(onp.zeros(2, dtype))
+    npx.save(tmp_path / name, array if name == "a.npy" else {"a": array})
+    found = npx.load(tmp_path / name)
+    found = found if name == "a.npy" else found["a"]
+    assert found.dtype == array.dtype and found.tobytes() == array.tobytes()

@@ -58,18 +58,18 @@ class Guards:
     def hold(self) -> bool:
         """Return True if all guarded state equals that of the trace."""
         if self.stamp != changes.count[0]:
-            if not fast_path.guards_hold(self._owned):
-                return False
             if self._form_stamp != changes.forms[0]:
                 if not fast_path.guards_hold(self._forms):
                     return False
                 self._form_stamp = changes.forms[0]
+            if not fast_path.guards_hold(self._owned):
+                return False
             self.stamp = changes.count[0]
         return not self.always or fast_path.guards_hold(self.always)
 
     def broken(self) -> str:
         """Describe the first guard that fails, for the compile log."""
-        for guard in (*self._owned, *self._forms, *self.always):
+        for guard in (*self._forms, *self._owned, *self.always):
             if not fast_path.guards_hold((guard,)):
                 return _described(guard)
         return "something that the function reads has changed"
@@ -158,7 +158,7 @@ class _Reach:
                 if isinstance(value, Handle):
                     reached.add(id(value))
                     same = partial(_has_form, value, form_of(value))
-                    text = "an array has another shape, dtype or strides"
+                    text = "a captured array has another shape or dtype"
                     self.forms.append((CHECK, same, text, None))
                 continue
             reached.add(id(value))

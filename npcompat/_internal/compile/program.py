@@ -5,6 +5,7 @@ results. Results that overwrite arrays stay with the program (`RetainedOutputs`)
 its next run.
 """
 
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -12,7 +13,7 @@ from weakref import WeakValueDictionary
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import sharding
+from npcompat._internal.backend.jax import language, sharding
 from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.compile.call_arguments import Call, Outputs, Own, Static, describe, path
 from npcompat._internal.compile.capture import capture
@@ -40,6 +41,7 @@ from npcompat._internal.dispatch.memory_layout import in_c_order
 from npcompat._internal.dispatch.pending_errors import expect, raise_pending
 from npcompat._internal.dispatch.placement import on_host, transfer_to_xla
 from npcompat._internal.random import stream
+from npcompat._internal.support.errors import CompileWarning, user_location
 from npcompat._internal.support.interrupts import uninterrupted
 
 NO_CACHED_RUN: Any = object()
@@ -92,6 +94,20 @@ def _type(handle: Handle) -> tuple[tuple[int, ...], Any]:
     return payload.shape, payload.dtype
 
 
+def _warn_of_changed(name: str, given: tuple[Any, Any], now: tuple[Any, Any]) -> None:
+    """Warn of lists and dicts among the arguments that a traced function has changed."""
+    (before, tree), (after, other) = given, now
+    if tree == other and all([a is b for a, b in zip(before, after, strict=True)]):
+        return
+    warnings.warn(
+        CompileWarning(
+            f"{user_location()}: {name} changes a list or dict that it is given; compiled calls get "
+            "copies, so that the caller's stays as it was. Return what changes, or write into arrays"
+        ),
+        stacklevel=2,
+    )
+
+
 class Program:
     """Program of a traced call: its operator, captured handles, and the structure of its result.
 
@@ -141,8 +157,10 @@ class Program:
                 traced = late_bound.converted(function, static)
             else:
                 trace.notes["loops of python"] = True
+            given = language.flatten((args, kwargs))
             with call.uses:
                 described = describe(traced(*args, **kwargs), trace, inputs, seen)
+            _warn_of_changed(name, given, language.flatten((args, kwargs)))
             for look in trace.notes.get(AT_END, ()):
                 look()
             notes.update(trace.notes)

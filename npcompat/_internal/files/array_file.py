@@ -31,7 +31,7 @@ class Stored(NamedTuple):
 
 
 def _known_to_numpy(dtype: onp.dtype[Any]) -> bool:
-    return dtype.isbuiltin == 1
+    return dtype.isbuiltin != 2  # one that others have registered, as `bfloat16`
 
 
 def write(path: str | os.PathLike[str], kind: str, arrays: Mapping[str, Array]) -> None:

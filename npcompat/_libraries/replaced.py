@@ -26,6 +26,7 @@ REPLACED = {
         "h5py._hl.dataset:Dataset.__setitem__",
         "h5py._hl.attrs:AttributeManager.create",
     ),
+    "lightgbm.basic": ("lightgbm.basic:_list_to_1d_numpy",),  # gradients of own objectives
     "matplotlib.cbook": ("matplotlib.cbook:_reshape_2D",),  # columns, which else are rows
     "networkx.convert": ("networkx.convert:to_networkx_graph",),  # takes others for lists of edges
     "pandas": (
@@ -56,6 +57,7 @@ REPLACED = {
         "pandas.core.frame:DataFrame._flex_arith_method",
         "pandas.core.frame:DataFrame._flex_cmp_method",
     ),
+    "scipy.linalg._matfuncs": ("scipy.linalg._matfuncs:_funm_loops",),
     "scipy.optimize._differentiable_functions": (  # gradients, which code in C gets
         "scipy.optimize._differentiable_functions:_ScalarGradWrapper.__call__",
         "scipy.optimize._differentiable_functions:_VectorFunWrapper.__call__",
@@ -95,6 +97,7 @@ REPLACED = {
         "sparse:GCXS.from_numpy",
         "sparse:DOK.from_numpy",
     ),
+    "xgboost.core": ("xgboost.objective:_grad_arrinf",),  # gradients of own objectives
     "xarray": (  # positions only: the values that it holds stay ours
         "xarray.core.dataarray:DataArray.__getitem__",
         "xarray.core.dataarray:DataArray.isel",

@@ -152,6 +152,12 @@ def interp(
     np.float32(25.0)
     """
     xp, fp = asarray(xp), asarray(fp)
+    for points in (asarray(x), xp):
+        if points.dtype.kind == "c":
+            raise TypeError(
+                f"Cannot cast array data from {points.dtype!r} to dtype('float64') according to the "
+                "rule 'safe'"
+            )
     if xp.ndim != 1 or fp.ndim != 1:
         raise ValueError(f"Data points must be 1-D sequences, got shapes {xp.shape} and {fp.shape}")
     if xp.size == 0:

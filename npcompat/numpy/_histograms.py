@@ -372,8 +372,15 @@ def _edges(a: Any, bins: Any, range: Any, weights: Any) -> tuple[Any, list[Any]]
     return edges, ends
 
 
+def refuse_complex(a: Any) -> None:
+    """Raise TypeError for complex elements, which no bins hold."""
+    if a.dtype.kind == "c":
+        raise TypeError("a histogram's elements may not be complex")
+
+
 def ends_of(a: Any, range: Any) -> list[Any]:
     """Return the first and the last edge: as given, or the least and the largest element."""
+    refuse_complex(a)
     if range is not None:
         low, high = (v if type(v) in (int, float) else onp.asarray(as_numpys(v)) for v in range)
         if low > high:
@@ -424,6 +431,7 @@ def histogram(
     (array([0, 2, 1]), array([0, 1, 2, 3]))
     """
     a = asarray(a)
+    refuse_complex(a)
     if a.dtype == onp.bool_:
         warnings.warn(
             "Converting input from bool to <class 'numpy.uint8'> for compatibility.",

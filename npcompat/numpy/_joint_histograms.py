@@ -9,7 +9,14 @@ from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._checks import refuse
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._differences import diff
-from npcompat.numpy._histograms import counted, ends_of, not_monotonic, shown_edges, spaced_edges
+from npcompat.numpy._histograms import (
+    counted,
+    ends_of,
+    not_monotonic,
+    refuse_complex,
+    shown_edges,
+    spaced_edges,
+)
 from npcompat.numpy._manipulation import atleast_2d, ravel, transpose
 from npcompat.numpy._overrides import asks_classes
 from npcompat.numpy._repeating import pad
@@ -107,6 +114,7 @@ def histogramdd(
     edges, shape = [], []
     for i in onp.arange(count).tolist():
         x, wanted = points[:, i], _checked(bins[i], i)
+        refuse_complex(x)
         made = _edges(x, wanted, range[i], i)
         place = where(x == made[-1], made.shape[0] - 2, searchsorted(made, x, "right") - 1)
         inside = inside & (place >= 0) & (place <= made.shape[0] - 2)

@@ -145,3 +145,30 @@ def test_scikit_learn_copies_the_filters_of_warnings():
     for workers in (None, 2):
         scores = selection.cross_val_score(linear.Ridge(), x, x[:, 0], n_jobs=workers)
         assert scores.shape == (5,)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_own_objectives_of_boosted_trees(backend):
+    x = onp.arange(60.0).reshape(20, 3) % 7
+    y = x.sum(1)
+    calls = []
+
+    def objective(found, data):
+        calls.append(1)
+        gradients = np.array(found - data.get_label())
+        return gradients, np.ones_like(gradients)
+
+    with npx.backend(backend):
+        xgboost = pytest.importorskip("xgboost")
+        made = xgboost.train({"nthread": 1}, xgboost.DMatrix(x, y), 2, obj=objective)
+        assert made.num_boosted_rounds() == 2
+        lightgbm = pytest.importorskip("lightgbm")
+        options = {"verbose": -1, "num_threads": 1, "objective": objective}
+        assert lightgbm.train(options, lightgbm.Dataset(x, y), 2).num_trees() == 2
+    assert len(calls) == 4
+
+
+def test_functions_of_matrices():
+    linalg = pytest.importorskip("scipy.linalg")
+    found = linalg.funm(onp.diag([1.0, 2.0]), lambda x: np.exp(np.array(x)))
+    assert found == pytest.approx(onp.diag(onp.exp([1.0, 2.0])))

@@ -51,3 +51,20 @@ def test_recorded_ends_of_the_range_are_refused():
     x.attach_grad()
     with autograd.record(), pytest.raises(TypeError, match="not known"):
         np.histogram(x, range=(x[0], x[3]))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda c: np.histogram(c),
+        lambda c: np.histogram(c, bins=[0, 1, 2]),
+        lambda c: np.histogram_bin_edges(c),
+        lambda c: np.histogram2d(c, c.real),
+        lambda c: np.histogramdd(np.stack([c, c], 1), bins=2),
+        lambda c: np.interp(c, [0, 1], [1, 2]),
+        lambda c: np.interp([1.0], c, [1, 2, 3]),
+    ],
+)
+def test_complex_elements_lose_no_part(call):
+    with pytest.raises(TypeError, match="may not be complex|rule 'safe'"):
+        call(np.array([1 + 1j, 2, 3j]))

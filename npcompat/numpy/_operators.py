@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as onp
 from numpy._core._exceptions import _UFuncNoLoopError
 
-from npcompat._internal.backend.jax import sharding
+from npcompat._internal.backend.jax import language, sharding
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle, Value, bump_version
@@ -109,6 +109,7 @@ def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
             means_more(other)
             or (names_class(other) and not is_live(ours))
             or (not isinstance(other, _OPERANDS) and is_sparse(other))
+            or (language.is_tracer(other) and not is_live(ours))  # of a program's own `jax.grad`
         ):
             return infix(to_numpys(x1, other), to_numpys(x2, other))
         if not isinstance(other, _OPERANDS) and _takes_over(type(other)):

@@ -149,7 +149,7 @@ def test_scikit_learn_copies_the_filters_of_warnings():
 
 @pytest.mark.parametrize("backend", ["numpy", "jax"])
 def test_own_objectives_of_boosted_trees(backend):
-    x = onp.arange(60.0).reshape(20, 3) % 7
+    x = onp.arange(600.0).reshape(200, 3) % 7
     y = x.sum(1)
     calls = []
 

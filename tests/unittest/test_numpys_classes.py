@@ -311,3 +311,28 @@ def test_beside_what_is_recorded_or_traced_instances_of_subclasses_are_elements(
 def test_memory_of_files_computes_as_plain_arrays(tmp_path):
     x = onp.memmap(tmp_path / "x", "float64", "w+", shape=3)
     assert type(np.exp(x)) is np.ndarray and type(x * np.ones(3)) is np.ndarray
+
+
+def test_arrays_beside_tracers_of_a_program_of_jax():
+    jax, jnp = pytest.importorskip("jax"), pytest.importorskip("jax.numpy")
+    w = np.array([2.0, 3.0])
+    functions = [
+        lambda x, w: (x * w).sum(),
+        lambda x, w: (w - x).sum() * 2,
+        lambda x, w: w @ x,
+        lambda x, w: x @ w,
+        lambda x, w: (x**w).sum(),
+        lambda x, w: (w / x).sum(),
+    ]
+    for function in functions:
+        given = jnp.ones(2)
+        found = jax.grad(lambda x, f=function: f(x, w))(given)
+        wanted = jax.grad(lambda x, f=function: f(x, w.asnumpy()))(given)
+        assert found.tolist() == wanted.tolist()
+    assert jax.jit(lambda x: x > w)(jnp.ones(2)).tolist() == [False, False]
+    x = np.array([2.0, 3.0])
+    x.attach_grad()
+    with autograd.record():
+        y = x * 2  # its derivative would be lost
+        with pytest.raises(jax.errors.TracerArrayConversionError):
+            jax.grad(lambda t: (t * y).sum())(jnp.ones(2))

@@ -173,3 +173,42 @@ def test_constants_at_a_branch_point_have_a_direction():
     )
     assert ran.returncode == 0, ran.stderr[-2000:]
     assert ran.stdout.endswith(" 0 wrong\n"), ran.stdout
+
+
+ON_THE_AXES = [
+    complex(a, b)
+    for a in (0.0, -0.0, 1.0, -1.0, 2.0, -3.0, 5.0)
+    for b in (0.0, -0.0, 0.5, -2.0, 3.0, -5.0)
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sin",
+        "cos",
+        "tan",
+        "sinh",
+        "cosh",
+        "tanh",
+        "exp",
+        "exp2",
+        "expm1",
+        "sqrt",
+        "log1p",
+        "arcsin",
+        "arccos",
+        "arcsinh",
+        "arccosh",
+    ],
+)
+def test_zeros_of_results_have_numpys_signs(name):
+    z = onp.array(ON_THE_AXES)
+    with npx.np_default_dtype():
+        found = npx.jit(getattr(np, name))(np.array(z)).asnumpy()
+    wanted = getattr(onp, name)(z)
+    onp.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-14)
+    for mine, theirs in ((found.real, wanted.real), (found.imag, wanted.imag)):
+        zeros = theirs == 0
+        assert (onp.signbit(mine[zeros]) == onp.signbit(theirs[zeros])).all()

@@ -7,12 +7,10 @@ or repeated divisor into a product, which rounds differently: `ones(41).mean()` 
 
 import functools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as onp
 from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
@@ -77,22 +75,8 @@ def _by_repeated(x: Any, y: Any) -> Any:
     return _rounded_once(x, y) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.divide(x, y)
 
 
-def _in_singles(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a function of half floats compute in single precision and round once, as NumPy does.
-
-    XLA would round after each step.
-    """
-
-    def computed(*arrays: Any) -> Any:
-        if all([getattr(a, "dtype", None) == onp.float16 for a in arrays]):
-            return function(*[a.astype(onp.float32) for a in arrays]).astype(onp.float16)
-        return function(*arrays)
-
-    return computed
-
-
-exp2, expm1, hypot = _in_singles(jnp.exp2), _in_singles(jnp.expm1), _in_singles(kinks.hypot)
-logaddexp, logaddexp2 = _in_singles(jnp.logaddexp), _in_singles(jnp.logaddexp2)
+hypot = kinks.in_singles(kinks.hypot)
+logaddexp, logaddexp2 = kinks.in_singles(jnp.logaddexp), kinks.in_singles(jnp.logaddexp2)
 
 
 @register_kernel("divmod", backend="jax")
@@ -236,8 +220,6 @@ def power(x: Any, y: Any) -> Any:
 float_power = power
 register_kernels(
     "jax",
-    exp2=exp2,
-    expm1=expm1,
     hypot=hypot,
     logaddexp=logaddexp,
     logaddexp2=logaddexp2,
@@ -321,6 +303,6 @@ def round(a: Any, decimals: int = 0) -> Any:
 
 
 __all__ = [
-    "divide", "divmod", "exp2", "expm1", "float_power", "floor_divide", "fmod", "hypot",
+    "divide", "divmod", "float_power", "floor_divide", "fmod", "hypot",
     "logaddexp", "logaddexp2", "mean", "modf", "power", "remainder", "round", "std", "var",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from npcompat._internal.backend.jax.kernels.kinks import extreme, magnitude
+from npcompat._internal.backend.jax.kernels.kinks import extreme, in_singles, magnitude
 from npcompat._internal.support.kernel_table import register_kernel, register_kernels
 
 Function = Callable[[Any], Any]
@@ -92,11 +92,13 @@ def _of_exp(x: Any, y: Any, re: Any, im: Any) -> Parts:
 
 def _of_sinh(x: Any, y: Any, re: Any, im: Any) -> Parts:
     unknown = ~jnp.isfinite(y)
+    re = jnp.where(x == 0, x * jnp.cos(y), re)  # XLA's zero has the sign of x
     return jnp.where(unknown & (x == 0), 0, jnp.where(unknown & jnp.isinf(x), jnp.inf, re)), im
 
 
 def _of_cosh(x: Any, y: Any, re: Any, im: Any) -> Parts:
     unknown = ~jnp.isfinite(y)
+    im = jnp.where(x == 0, x * jnp.sin(y), im)
     return jnp.where(unknown & jnp.isinf(x), jnp.inf, re), jnp.where(unknown & (x == 0), 0, im)
 
 
@@ -104,7 +106,17 @@ def _of_tanh(x: Any, y: Any, re: Any, im: Any) -> Parts:
     return jnp.where(~jnp.isfinite(y) & (x == 0), 0, re), im
 
 
+def _of_expm1(x: Any, y: Any, re: Any, im: Any) -> Parts:
+    return jnp.where((x == 0) & (y == 0), x, re), im
+
+
+def _as_found(x: Any, y: Any, re: Any, im: Any) -> Parts:
+    return re, im
+
+
 exp = _symmetric(jnp.exp, _of_exp)
+exp2 = _symmetric(in_singles(jnp.exp2), _as_found)
+expm1 = _symmetric(in_singles(jnp.expm1), _of_expm1)
 sinh = _symmetric(jnp.sinh, _of_sinh, odd=True)
 cosh = _symmetric(jnp.cosh, _of_cosh, even=True)
 tanh = _symmetric(jnp.tanh, _of_tanh, odd=True)
@@ -192,6 +204,8 @@ arctan = _turned(arctanh, jnp.arctan)
 register_kernels(
     "jax",
     exp=exp,
+    exp2=exp2,
+    expm1=expm1,
     sinh=sinh,
     cosh=cosh,
     tanh=tanh,
@@ -334,6 +348,8 @@ __all__ = [
     "cos",
     "cosh",
     "exp",
+    "exp2",
+    "expm1",
     "fmax",
     "fmin",
     "log",

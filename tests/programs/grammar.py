@@ -1,4 +1,4 @@
-"""Random programs as lines of Python over arrays `v0`, `v1`, ...; `m` is NumPy or npcompat.
+"""Random programs as lines of Python over arrays `v0`, `v1`, ...; `m` is NumPy or npcompat, `n` NumPy.
 
 A line is kept if NumPy runs it and its numbers stay small: rounding errors must not grow until
 programs differ.
@@ -55,7 +55,7 @@ class Draft:
         try:
             with warnings.catch_warnings(), onp.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
-                exec(line, {"m": onp, "pause": nullcontext}, self.values)
+                exec(line, {"m": onp, "n": onp, "pause": nullcontext}, self.values)
         except Exception:
             self.values = before
             return False
@@ -236,6 +236,34 @@ def shifted(d: Draft) -> str:
     )
 
 
+def form(d: Draft) -> str:
+    """Another shape of an array, whose views stay what they are."""
+    a = d.name(lambda v: isinstance(v, onp.ndarray) and v.size > 1)
+    n = d.values[a].size
+    shapes = [f"({n},)", f"(1, {n})", "(-1, 1)", "(2, -1)", "(-1, 3)", f"{a}.shape[::-1]"]
+    seen = f"{d.new()} = {a}[{index(d, d.values[a].shape)}]; " if d.rng.random() < 0.7 else ""
+    return f"{seen}{a}.shape = {d.rng.choice(shapes)}"
+
+
+def buffered(d: Draft) -> str:
+    """A use of a buffer of NumPy's, which is written again afterwards."""
+    a = d.name(lambda v: isinstance(v, onp.ndarray))
+    v = d.values[a]
+    values = onp.array([d.rng.randrange(-3, 4) + 0.3 * d.floats for _ in range(v.size)])
+    made = f"b = n.array({values.tolist()}, {v.dtype.name!r}).reshape({v.shape})"
+    use = d.rng.choice(
+        (
+            f"{d.new()} = {a} {d.rng.choice('+-*')} b",
+            f"{d.new()} = m.{d.rng.choice(('multiply', 'add', 'subtract'))}(b, {a})",
+            f"{d.new()} = m.where(b > 0, {a}, b)",
+            f"{a}[...] = b",
+            f"{a}[{index(d, v.shape)}] {d.rng.choice(('=', '+=', '*='))} b[{index(d, v.shape)}]",
+            f"{a} *= b",
+        )
+    )
+    return f"{made}; {use}; b[...] = 2; del b"
+
+
 def method(d: Draft) -> str:
     a = d.name(lambda v: isinstance(v, onp.ndarray) and v.ndim > 0)
     v = d.values[a]
@@ -361,7 +389,7 @@ def kink(d: Draft) -> str:
 
 
 LINES = [unary, binary, binary, out, view, view, write, write, write, shifted, method, method]
-LINES += [method, reduction, then_write, linear, masked, paused]
+LINES += [method, reduction, then_write, linear, masked, paused, form, buffered]
 
 
 def draft(

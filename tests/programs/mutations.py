@@ -15,7 +15,7 @@ from npcompat._internal.backend.jaxpr import overlapping_writes
 from npcompat._internal.compile import control_flow, guards, noted_state, snapshots, watch
 from npcompat._internal.core.op import REGISTRY, Op
 from npcompat._internal.dispatch import apply, array_like, writes
-from npcompat.numpy import _manipulation, _ufunc
+from npcompat.numpy import _manipulation, _memory, _ufunc
 from npcompat.optimizer import _parameter_groups, _updater
 
 _joined = array_like.joined_value
@@ -32,9 +32,10 @@ def _by_strides(layout):
     return onp.argsort([-abs(s) for s in layout.strides], kind="stable").tolist()
 
 
-def _unguarded(self, always, owned, stamp):
+def _unguarded(self, always, owned, stamp, forms=()):
     """Nothing that a program has read is looked at again."""
     self.always, self._owned, self.stamp = (), (), stamp
+    self._forms, self._form_stamp = (), 0
 
 
 def _zeros(outs, cotangents, separate):
@@ -161,6 +162,14 @@ MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     "writes while recording is paused": (
         "gradients",
         lambda: mock.patch.object(writes, "keeps_history", return_value=False),
+    ),
+    "views of an array with another shape": (
+        "host",
+        lambda: mock.patch.object(_memory, "_views_of", return_value=[]),
+    ),
+    "buffers that are written again": (
+        "host-gradients",
+        lambda: mock.patch.object(array_like, "owned", side_effect=lambda array, given: array),
     ),
     "unused outputs": (
         "gradients",

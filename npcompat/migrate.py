@@ -63,6 +63,7 @@ class _Finder(ast.NodeVisitor):
         self._source, self._lines = source, source.splitlines()
         self._modules: dict[str, str] = {}  # names of the program, and MXNet's modules
         self._values: dict[str, ast.expr] = {}  # what was assigned last, by name
+        self._replaced: set[ast.AST] = set()  # parts of what is replaced as a whole
 
     def _add(self, node: Any, reason: str, old: Any = None, new: str = "", hint: str = "") -> None:
         """Add a place, whose line is that of the program with `new` for the node `old`."""
@@ -109,6 +110,8 @@ class _Finder(ast.NodeVisitor):
         return ".".join([self._modules[node.id], *reversed(parts)])
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
+        if node in self._replaced:
+            return
         path = self._path(node)
         _, _, name = path.partition(".")
         if name in _GONE:
@@ -119,6 +122,9 @@ class _Finder(ast.NodeVisitor):
 
     def _older_array(self, node: ast.Attribute, name: str) -> None:
         if hasattr(importlib.import_module("npcompat.ndarray"), name):
+            return
+        if name in ("save", "load"):
+            self._add(node, f"mx.nd.{name} is that of npx", node, f"npx.{name}")
             return
         for space in ("np", "npx"):
             if hasattr(importlib.import_module(f"npcompat.{_SPACES[space]}"), name):
@@ -228,9 +234,37 @@ class _Finder(ast.NodeVisitor):
         self._attached(node)
         self._number(node)
         self._bool(node)
+        if space.removeprefix("mxnet.") in ("nd.random", "ndarray.random"):
+            self._draw(node, name)
+        if name == "Perplexity" and node.args and not _is_none(node.args[0]):
+            new = f"ignore_label={ast.unparse(node.args[0])}"
+            self._add(node, "the first argument is eps, as in MXNet 2", node.args[0], new)
+        if (
+            isinstance(node.func, ast.Attribute)
+            and node.func.attr == "take"
+            and len(node.args) == 1
+            and not node.keywords
+            and isinstance(made := self._value(node.func.value), ast.Call)
+            and self._path(made.func).startswith("mxnet.nd")
+        ):
+            new = f"{ast.unparse(node.func)}({ast.unparse(node.args[0])}, axis=0, mode='clip')"
+            self._add(node, "take() without an axis takes elements, as in NumPy", node, new)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "name_scope":
             self._add(node, "names are the attributes that lead to them", hint="remove the `with`")
         self.generic_visit(node)
+
+    def _draw(self, node: ast.Call, name: str) -> None:
+        """Find a draw of `mx.nd.random` with a shape."""
+        if all([word.arg != "shape" for word in node.keywords]):
+            return
+        assert isinstance(node.func, ast.Attribute)
+        self._replaced.add(node.func.value)
+        words = [
+            (k.arg if k.arg != "shape" else "size", ast.unparse(k.value)) for k in node.keywords
+        ]
+        given = [*map(ast.unparse, node.args), *[f"{arg}={value}" for arg, value in words]]
+        new = f"np.random.{name}({', '.join(given)})"
+        self._add(node, "mx.nd.random is that of NumPy, whose draws have a size", node, new)
 
     def _call_of_numpy(self, node: ast.Call, name: str) -> None:
         called = ast.unparse(node.func)

@@ -36,6 +36,10 @@ LINES = [
     ("mx.profiler.start()", "(use npx.profile)"),
     ("n = gluon.model_zoo.vision.resnet18_v1(pretrained=True)", "(root= names the folder of the file)"),
     ("with net.name_scope(): pass", "(remove the `with`)"),
+    ("x = nd.random.normal(0, 1, shape=(2, 2))", "x = np.random.normal(0, 1, size=(2, 2))"),
+    ("mx.nd.save('f', [x])", "npx.save('f', [x])"),
+    ("m = mx.metric.Perplexity(0)", "m = mx.metric.Perplexity(ignore_label=0)"),
+    ("x = nd.ones((2, 3)); y = x.take(j)", "x = nd.ones((2, 3)); y = x.take(j, axis=0, mode='clip')"),
 ]  # fmt: skip
 SAME = [
     "x = np.array([1.0, 2.0])",

@@ -45,6 +45,11 @@ class Gradients:
         """Gradient of a variable; None if `attach_grad` was not called."""
         return None if self._extra is None else self._extra.grad_handle
 
+    @grad.setter
+    def grad(self: Any, new: Any) -> None:  # the last step of `x.grad *= 0.5`
+        if new is None or new is not self.grad:
+            raise AttributeError("grad can't be set: write into it, x.grad[...] = new")
+
     def drop_grad(self: Any) -> None:
         """Stop being a variable: drop the gradient."""
         if self._extra is not None:

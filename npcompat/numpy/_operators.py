@@ -187,7 +187,11 @@ def _in_place(op: Op, x: Any, *others: Any) -> Any:
             return made
     for other in others:
         if not isinstance(other, Handle) and not isinstance(other, _OPERANDS):
-            if getattr(type(other), "__array_ufunc__", _apply) is None or is_sparse(other):
+            if getattr(type(other), "__array_ufunc__", _apply) is None:
+                raise TypeError(
+                    f"operand {type(other).__name__!r} does not support ufuncs (__array_ufunc__=None)"
+                )
+            if is_sparse(other):
                 return NotImplemented  # Python tries the operator that makes a new array
             made = overridden(op, "__call__", (x, other), {"out": (x,)})
             if made is not NotImplemented:

@@ -170,3 +170,18 @@ def test_bad_calls_are_refused():
     ):
         operator.CustomOp().assign(np.ones(1), "put", 1)
     assert {"test_softmax", "test_scale"} <= set(operator.get_all_registered_operators())
+
+
+def test_an_operand_that_refuses_ufuncs_is_written_into_nothing():
+    class Refusing:
+        __array_ufunc__ = None
+
+        def __radd__(self, other):
+            return "added"
+
+    for module in (onp, np):
+        a = module.arange(3.0)
+        assert a + Refusing() == "added"
+        with pytest.raises(TypeError, match="operand 'Refusing' does not support ufuncs"):
+            a += Refusing()
+        assert a.tolist() == [0, 1, 2]

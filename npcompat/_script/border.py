@@ -34,6 +34,7 @@ from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch.array_like import array_of
 from npcompat._internal.dispatch.borrowed_buffers import over_memory
 from npcompat._internal.native.fast_path import FramelessCall
+from npcompat._script.source import ACROSS
 from npcompat.numpy._unbound import Unbound
 
 _OURS = "npcompat"
@@ -228,6 +229,8 @@ def across(function: Any, reached: Any = None) -> Any:
     """
     if type(function) in _PLAIN and type(getattr(function, "__self__", None)) in _BUILTIN:
         return function
+    if type(function) is FramelessCall and function.finish is _returned:
+        return function.function  # a package has kept it
     how = _how(function, reached)
     if how == _AS_IT_IS:
         if type(function) in _BOUND and function.__name__ == "view":
@@ -280,9 +283,60 @@ def _prepare(
     args = tuple([handing.over(a) for a in args])
     if kwargs is not None:
         kwargs = {k: handing.over(v) for k, v in kwargs.items()}
+    kinds = {*map(type, args), *(map(type, kwargs.values()) if kwargs is not None else ())}
+    if not kinds.isdisjoint(_OF_PROGRAMS) and not _looks_at_functions(function):
+        args = tuple(map(_callback, args))
+        if kwargs is not None:
+            kwargs = {k: _callback(v) for k, v in kwargs.items()}
     if not any([put for _, put, _ in handing.seen.values()]):
         return args, kwargs, None
     return args, kwargs, partial(handing.restore, handing.references())
+
+
+# --- functions of the program that packages call --------------------------------------------------
+
+_OF_PROGRAMS = frozenset((FunctionType, MethodType))
+_LOOK_AT_FUNCTIONS = frozenset(
+    [
+        "numba",
+        "jax",
+        "torch",
+        "tensorflow",
+        "cloudpickle",
+        "dill",
+        "pytest",
+        "hypothesis",
+        "click",
+        "typer",
+        "IPython",
+    ]
+)
+"""Packages that look into functions, or know them again, more than that they call them."""
+
+
+def _looks_at_functions(function: Any) -> bool:
+    return _package(str(getattr(function, "__module__", None))) in _LOOK_AT_FUNCTIONS
+
+
+def _callback(x: Any) -> Any:
+    """Return what stands for a function of the program: its arrays are NumPy's for the package."""
+    function = x.__func__ if type(x) is MethodType else x
+    if type(function) is not FunctionType or ACROSS not in function.__globals__:
+        return x
+    return FramelessCall(x, _as_given, _returned)
+
+
+def _as_given(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tuple[Any, Any, None]:
+    return args, kwargs, None
+
+
+def _returned(x: Any) -> Any:
+    """Return what a function of the program gives to a package: arrays, and those in a sequence."""
+    if isinstance(x, Handle):
+        return _Handing()._array(x)
+    if type(x) in (tuple, list) and _may_be_in(x):
+        return type(x)([_returned(item) for item in x])
+    return x
 
 
 class _Handing:

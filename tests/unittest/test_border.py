@@ -167,13 +167,16 @@ def test_functions_in_c_are_of_the_module_they_were_reached_through():
 # --- a package ------------------------------------------------------------------------------------
 
 PACKAGE = """
-    import functools, sys, warnings
+    import functools, inspect, sys, warnings
     import numpy
 
     def write(x): x[0] = 9
     def seen(x): return type(x)
     def call(function, *args): return function(*args)
     def first(*values): return values[0]
+    def apply_and_look(function, x):
+        names = tuple(inspect.signature(function).parameters)
+        return type(function(numpy.asarray(x))), function.__name__, names
     def caller(): return sorted(sys._getframe(1).f_locals)
     def warn(): warnings.warn("doubtful", stacklevel=2)
     def fail(values): raise ValueError("given " + str(len(values)))
@@ -277,6 +280,30 @@ def test_what_a_package_keeps_stays_shared(away):
     assert grid is names["grid"] and type(grid["a"]) is type(grid["b"][1][0]) is onp.ndarray
     names["x"][0] = 4
     assert grid["b"][0][0] == grid["b"][1][0][0] == names["history"][0][0] == 4
+
+
+def test_functions_of_the_program_hand_over_what_they_return(away):
+    names = execute(
+        """
+        def scaled(x, k=2): return x * k
+        class Model:
+            def step(self, x): return [x, (x, 1)], {"x": x}
+        kinds = [
+            type(away.call(scaled, x)), type(away.call(lambda: (x, x[0]))[0]),
+            type(away.call(Model().step, x)[0][1][0]), type(away.call(Model().step, x)[1]["x"]),
+        ]
+        seen = away.apply_and_look(scaled, x)
+        keeper = away.Keeper(scaled)
+        own = keeper.kept(x), keeper.kept.__name__, away.first(scaled)(x)
+        """,
+        away=away,
+        x=np.ones(2),
+    )
+    assert names["seen"] == (onp.ndarray, "scaled", ("x", "k"))
+    assert all(type(found) is np.ndarray for found in (names["own"][0], names["own"][2]))
+    assert names["own"][1] == "scaled" and names["kinds"][0] is np.ndarray
+    copied = pickle.loads(pickle.dumps(border._callback(len)))
+    assert copied is len
 
 
 def test_containers_of_a_call_that_fails_are_as_before(away):

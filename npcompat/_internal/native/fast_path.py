@@ -259,7 +259,7 @@ profiled: Callable[..., Any] = _profiled if native is None else native.profiled
 class _FramelessCall:
     """A call of a function between two others; without C, in a frame of its own."""
 
-    __slots__ = ("finish", "function", "prepare")
+    __slots__ = ("__weakref__", "finish", "function", "prepare")
 
     def __init__(self, function: Any, prepare: Any, finish: Any) -> None:
         self.function, self.prepare, self.finish = function, prepare, finish

@@ -9,6 +9,7 @@ typedef struct {
     PyObject *function; /* what is called */
     PyObject *prepare;  /* of arguments and keywords: (arguments, keywords, function to call afterwards or None) */
     PyObject *finish;   /* of the result: what is returned; None: the result */
+    PyObject *weak_references;
 } FramelessCall;
 
 static PyObject *
@@ -99,6 +100,7 @@ static void
 frameless_call_dealloc(PyObject *self)
 {
     PyObject_GC_UnTrack(self);
+    PyObject_ClearWeakRefs(self);
     frameless_call_clear(self);
     Py_TYPE(self)->tp_free(self);
 }
@@ -146,6 +148,7 @@ static PyTypeObject frameless_call_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "npcompat._internal.native._native.FramelessCall",
     .tp_doc = "A call of a function between two others, without a frame of Python's around it.",
     .tp_basicsize = sizeof(FramelessCall),
+    .tp_weaklistoffset = offsetof(FramelessCall, weak_references),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
     .tp_new = frameless_call_new,
     .tp_call = frameless_call_call,

@@ -2,6 +2,7 @@
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -157,8 +158,13 @@ class LikeNumPys(Handle):
     __module__ = "numpy"
 
 
-_OURS: dict[onp.ufunc, Callable[..., Any]] = {}
-"""Ours of NumPy's ufuncs that have met an array."""
+@lru_cache(maxsize=1024)
+def _ours_of(ufunc: onp.ufunc) -> Any:
+    """Return our function for one of NumPy's ufuncs; None for other ufuncs."""
+    if getattr(onp, ufunc.__name__, None) is not ufunc:
+        return None
+    ours = getattr(importlib.import_module("npcompat.numpy"), ufunc.__name__, None)
+    return None if ours is ufunc else ours
 
 
 class NumPyDispatch(LikeNumPys):
@@ -172,8 +178,13 @@ class NumPyDispatch(LikeNumPys):
         Results for NumPy arrays given as `out` are copied there. As NumPy's own method, it
         defers to operands of other classes that override.
         """
-        if not kwargs and method == "__call__" and type(ufunc) is onp.ufunc and ufunc in _OURS:
-            return _OURS[ufunc](*inputs)
+        if (
+            not kwargs
+            and method == "__call__"
+            and type(ufunc) is onp.ufunc
+            and (known := _ours_of(ufunc)) is not None
+        ):
+            return known(*inputs)
         if not hasattr(ufunc, "nin"):
             raise TypeError(f"__array_ufunc__: expected a ufunc, got {type(ufunc).__name__}")
         if ufunc in late_bound.ufuncs.values():  # called by one of our ufuncs: avoid recursion
@@ -185,8 +196,6 @@ class NumPyDispatch(LikeNumPys):
             if method == "__call__" and not isinstance(ufunc, onp.ufunc):
                 inputs, kwargs = _as_numpy_passes(ufunc, inputs, kwargs)
             return foreign(ufunc, method, inputs, kwargs)
-        if method == "__call__":
-            _OURS[ufunc] = ours
         call = ours if method == "__call__" else getattr(ours, method)
         outs = kwargs.get("out", ())
         if not any([isinstance(o, onp.ndarray) for o in outs]):

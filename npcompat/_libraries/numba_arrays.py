@@ -3,8 +3,8 @@
 An array is unboxed as `numpy.asarray` gives it: the memory itself on the host, and a read-only view
 of what is recorded or on XLA, so that a function which writes it does not compile. Numba's own ways
 round that (`flat`, `nditer`, `ascontiguousarray`) are closed, for NumPy's read-only arrays, too.
-Arrays that a function returns are NumPy's. Within such functions npcompat's modules and functions stand for
-NumPy's of the same names, which numba knows.
+Arrays that a function returns are NumPy's. Within such functions npcompat's modules and functions
+stand for NumPy's of the same names, which numba knows.
 """
 
 import importlib

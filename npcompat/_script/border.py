@@ -145,8 +145,10 @@ def _note_nameless(x: Any) -> None:
         _nameless.add(kind)
 
 
-_AS_IT_IS, _CROSSES, _TAKES_FUNCTION = range(3)
-"""How a callable is called: itself, over the border, or itself with a function that crosses it."""
+_AS_IT_IS, _CROSSES, _TAKES_FUNCTION, _VIEWS, _KEPT = range(5)
+"""How a callable is called: itself, over the border, itself with a function that crosses it, as
+NumPy's `view`, or the function of the program that a package has kept.
+"""
 _CALLERS: tuple[Any, ...] = (
     *(np.apply_along_axis, np.apply_over_axes, np.vectorize, np.fromfunction, np.piecewise),
     *(map, filter, sorted, min, max),
@@ -155,6 +157,7 @@ _CALLERS: tuple[Any, ...] = (
 _decided: dict[Any, int] = {
     **dict.fromkeys(_CALLERS, _TAKES_FUNCTION),
     **dict.fromkeys((wraps, update_wrapper), _AS_IT_IS),  # they look at it, and don't call it
+    onp.ma.MaskedArray.view: _VIEWS,
 }
 """For modules of functions, for classes and functions in C: how they are called."""
 _OF_FUNCTIONS = frozenset(
@@ -177,6 +180,8 @@ def _how(function: Any, reached: Any) -> int:
         function = function.__func__
         kind = type(function)
     if _is_ours(kind):
+        if kind is FramelessCall and function.finish is _returned:
+            return _KEPT
         return _decided.get(function, _AS_IT_IS) if issubclass(kind, Unbound) else _AS_IT_IS
     if kind is partial:
         return _how(function.func, reached)
@@ -201,6 +206,8 @@ def _decide(function: Any, reached: Any) -> int:
     ):
         return _AS_IT_IS
     package = _module_of(function, reached)
+    if isinstance(getattr(function, "__self__", None), onp.ndarray) and function.__name__ == "view":
+        return _VIEWS
     if package in _OF_FUNCTIONS:
         return _TAKES_FUNCTION
     crosses = package == _SOME_PACKAGE or (package != "numpy" and is_installed(package))
@@ -208,7 +215,6 @@ def _decide(function: Any, reached: Any) -> int:
 
 
 _PLAIN = frozenset((BuiltinFunctionType, MethodWrapperType, WrapperDescriptorType))
-_BOUND = frozenset((BuiltinFunctionType, MethodType))
 _BUILTIN = frozenset((list, dict, set, tuple, str, bytes, int, float))
 
 
@@ -229,30 +235,23 @@ def across(function: Any, reached: Any = None) -> Any:
     """
     if type(function) in _PLAIN and type(getattr(function, "__self__", None)) in _BUILTIN:
         return function
-    if type(function) is FramelessCall and function.finish is _returned:
-        return function.function  # a package has kept it
     how = _how(function, reached)
     if how == _AS_IT_IS:
-        if type(function) in _BOUND and function.__name__ == "view":
-            return _view_of(function)
         return function
     if how == _TAKES_FUNCTION:
         return FramelessCall(function, _with_function, None)
+    if how == _KEPT:
+        return function.function
+    if how == _VIEWS:
+        return FramelessCall(function, _of_numpys_class, received)
     return FramelessCall(function, partial(_prepare, function), _result)
 
 
-def _view_of(view: Any) -> Any:
-    """Return NumPy's method `view`, for which `np.ndarray` is NumPy's class."""
-    if not isinstance(view.__self__, onp.ndarray):
-        return view
-    of: dict[Any, Any] = {np.ndarray: onp.ndarray}
-
-    def numpys(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tuple[Any, Any, None]:
-        args = tuple([of.get(a, a) if isinstance(a, type) else a for a in args])
-        kwargs = {k: of.get(v, v) if isinstance(v, type) else v for k, v in (kwargs or {}).items()}
-        return args, kwargs, None
-
-    return FramelessCall(view, numpys, received)
+def _of_numpys_class(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tuple[Any, Any, None]:
+    """Return arguments of NumPy's `view`, for which `np.ndarray` is NumPy's class."""
+    args = tuple([onp.ndarray if a is np.ndarray else a for a in args])
+    kwargs = {k: onp.ndarray if v is np.ndarray else v for k, v in (kwargs or {}).items()}
+    return args, kwargs, None
 
 
 def _with_function(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tuple[Any, Any, None]:

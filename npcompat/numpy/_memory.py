@@ -4,7 +4,6 @@ import gc
 import math
 import sys
 import weakref
-from collections.abc import Callable
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any
 
@@ -40,11 +39,52 @@ def _references_of_one_name() -> int:
 _ALONE = _references_of_one_name()
 
 
-def _views_of(array: Any) -> list[View]:
-    """Return the views that look at an array directly: nothing but the collector lists them."""
-    if sys.getrefcount(array) <= _ALONE:
+class _SetProbe:
+    """Array whose setter counts the references to it, as `views_of` does."""
+
+    counted = 0
+
+    @property
+    def form(self) -> None:
+        """Nothing."""
+
+    @form.setter
+    def form(self, _: None) -> None:
+        _SetProbe.counted = _references(self)
+
+
+def _references(array: Any) -> int:
+    return sys.getrefcount(array)
+
+
+def _references_in_a_setter() -> int:
+    """Return the reference count in a function that a setter calls, of an object with one name."""
+    probe = _SetProbe()
+    probe.form = None
+    return _SetProbe.counted
+
+
+_ALONE_IN_A_SETTER = _references_in_a_setter()
+
+
+def views_of(array: Any) -> list[View]:
+    """Return the views that look at an array directly, for a setter's first statement.
+
+    Nothing but the collector lists them, which takes milliseconds. It is not asked where the array
+    has one name and nothing else refers to it, or owns its memory and has never had a view.
+    """
+    never = array._view is None and array._extra is None
+    if never or sys.getrefcount(array) <= _ALONE_IN_A_SETTER:
         return []
     return [v for v in gc.get_referrers(array) if type(v) is View and v.parent is array]
+
+
+def look_at(views: list[View], former: Any) -> None:
+    """Let views look at what their array was before it was given another form."""
+    depth = 1 if former._view is None else former._view.depth + 1
+    for view in views:
+        view.parent, view.depth = former, depth
+        view.version, view.cached = 0, None
 
 
 def check_not_lent(a: Handle, what: str) -> None:
@@ -91,27 +131,13 @@ class Memory(Handle):
             )
         return memory.ctypes
 
-    def _look_through(self: Any, look: lens.Lens) -> None:
-        """Become a view of this view's former self through a lens."""
+    def _look_through(self: Any, look: lens.Lens) -> Any:
+        """Become a view, through a lens, of this view's former self, which is returned."""
         parent = object.__new__(late_bound.ndarray)
         parent._view, parent._extra = self._view, self._extra
-        views = _views_of(self)
         self._view, self._extra = View(parent, look), None
-        for view in views:
-            view.parent = parent
         self.setflags(write=parent.flags.writeable)
-
-    def _give_form(self: Any, write: Callable[[], None], former: Callable[[], Any]) -> None:
-        """Give an array that owns its memory another shape or dtype.
-
-        Its views look at what `former` then returns: the array as it was.
-        """
-        views = _views_of(self)
-        write()
-        parent: Any = former() if views else None
-        for view in views:
-            view.parent, view.depth = parent, view.depth + 1
-            view.version, view.cached = 0, None
+        return parent
 
     @property
     def strides(self: Any) -> tuple[int, ...]:
@@ -120,6 +146,7 @@ class Memory(Handle):
 
     @strides.setter
     def strides(self: Any, strides: Any) -> None:
+        views = views_of(self)
         wanted = handles.layout(self).view()
         wanted.strides = strides  # NumPy's warning, and its error if strides leave the memory
         if self.strides == wanted.strides:
@@ -130,12 +157,10 @@ class Memory(Handle):
                 "np.lib.stride_tricks.as_strided"
             )
         found = _buffers.strided(self, wanted)._view
-        parent = object.__new__(late_bound.ndarray)
-        parent._view, parent._extra = self._view, None
-        for view in _views_of(self):
-            if view is not found:
-                view.parent = parent
+        former = object.__new__(late_bound.ndarray)
+        former._view, former._extra = self._view, None
         self._view, self._extra = found, extra(self)
+        look_at(views, former)
         set_form(self)
 
     @property
@@ -248,6 +273,7 @@ class Memory(Handle):
         host.__setstate__(state)  # the state in a NumPy pickle
         writes.write(self, constant(host))
         extra(self).layout = None
+        set_form(self)
 
     def __array_wrap__(
         self, array: ArrayLike, context: Any = None, return_scalar: bool = False, /

@@ -41,8 +41,8 @@ from npcompat.numpy._arrow import ArrowProtocol
 from npcompat.numpy._creation import asarray, copy_of
 from npcompat.numpy._flags import Flags, Flat
 from npcompat.numpy._fluent import Fluent
-from npcompat.numpy._memory import Memory, _shape, check_not_lent
-from npcompat.numpy._memory_order import check_c_or_f, check_order, has_order, in_order, letter
+from npcompat.numpy._memory import Memory, _shape, check_not_lent, look_at, views_of
+from npcompat.numpy._memory_order import check_c_or_f, check_order, has_order, in_order
 from npcompat.numpy._ndarray_gradients import Gradients
 from npcompat.numpy._ndarray_reductions import Reductions
 from npcompat.numpy._ndarray_selection import Selection
@@ -80,6 +80,7 @@ class Array(Selection, Reductions, Gradients, Operators, Protocols, Memory, Flue
 
     @shape.setter
     def shape(self, shape: Any) -> None:
+        views, before = views_of(self), self.shape
         reshaped = lens.reshaped(self, _shape((shape,)))
         if reshaped._view is None:
             raise AttributeError(
@@ -87,17 +88,12 @@ class Array(Selection, Reductions, Gradients, Operators, Protocols, Memory, Flue
                 "with the desired shape."
             )
         if self._view is None:
-            layout, before = handles.layout(self).reshape(reshaped.shape), self.shape
-            value = handles.read(reshaped)
-            del reshaped  # which is a view itself
-
-            def write() -> None:
-                writes.write(self, value)
-                extra(self).layout = None if layout.flags.c_contiguous else layout
-
-            self._give_form(write, lambda: lens.reshaped(self, before))
+            layout = handles.layout(self).reshape(reshaped.shape)
+            writes.write(self, handles.read(reshaped))
+            extra(self).layout = None if layout.flags.c_contiguous else layout
+            look_at(views, lens.reshaped(self, before) if views else self)
         else:
-            self._look_through(reshaped._view.lens)
+            look_at(views, self._look_through(reshaped._view.lens))
         set_form(self)
 
     @property
@@ -115,20 +111,16 @@ class Array(Selection, Reductions, Gradients, Operators, Protocols, Memory, Flue
 
     @dtype.setter
     def dtype(self, dtype: DTypeLike) -> None:
+        views, before = views_of(self), self.dtype
         found: Any = self.view(dtypes.canonical(dtype))
         if self._view is None:
-            if found.dtype != self.dtype:
+            if found.dtype != before:
                 check_not_lent(self, "set the dtype of")
-            value, before = handles.read(found), self.dtype
-            del found
-
-            def write() -> None:
-                writes.write(self, value)
-                extra(self).layout = None
-
-            self._give_form(write, lambda: self.view(before))
+            writes.write(self, handles.read(found))
+            extra(self).layout = None
+            look_at(views, self.view(before) if views else self)
         else:
-            self._look_through(found._view.lens)
+            look_at(views, self._look_through(found._view.lens))
         set_form(self)
 
     @property
@@ -274,28 +266,7 @@ class Array(Selection, Reductions, Gradients, Operators, Protocols, Memory, Flue
     def __contains__(self, item: Any) -> bool:
         return bool((self == item).any())
 
-    # --- leaving the library
-
-    def asnumpy(self) -> onp.ndarray[Any, Any]:
-        """Return the values as a NumPy array that owns its memory."""
-        return onp.array(handles.to_host(self))
-
-    def item(self, *args: Any) -> Any:
-        """Return one element as a Python scalar."""
-        handles.check_reader(self)
-        return handles.to_host(self).item(*args)
-
-    def asscalar(self) -> Any:
-        """Return the only element as a Python scalar."""
-        return handles.to_host(self).item()
-
-    def tolist(self) -> Any:
-        """Return the elements as nested lists of Python scalars."""
-        return handles.to_host(self).tolist()
-
-    def tobytes(self, order: Order = "C") -> bytes:
-        """Return the bytes of the elements in C or Fortran order."""
-        return handles.to_host(self).tobytes(letter(order, self))
+    # --- printing
 
     def __format__(self, specification: str) -> str:
         if self.ndim == 0:

@@ -21,8 +21,10 @@ from npcompat._internal.native import fast_path
 from npcompat._internal.support.errors import AddressNotImplementedError
 from npcompat.numpy._creation import placed_on
 from npcompat.numpy._host_arrays import as_numpys, by_numpy
+from npcompat.numpy._memory_order import letter
 from npcompat.numpy._other_classes import overrides
 from npcompat.numpy._overrides import answered_by
+from npcompat.numpy._typing import Order
 from npcompat.numpy._unbound import special, unbound
 
 if TYPE_CHECKING:
@@ -62,6 +64,27 @@ class Protocols(Handle):
         if payload.shape or payload.dtype.kind not in "iu":
             raise TypeError("only integer scalar arrays can be converted to a scalar index")
         return int(handles.to_host(self))
+
+    def asnumpy(self) -> onp.ndarray[Any, Any]:
+        """Return the values as a NumPy array that owns its memory."""
+        return onp.array(handles.to_host(self))
+
+    def item(self, *args: Any) -> Any:
+        """Return one element as a Python scalar."""
+        handles.check_reader(self)
+        return handles.to_host(self).item(*args)
+
+    def asscalar(self) -> Any:
+        """Return the only element as a Python scalar."""
+        return handles.to_host(self).item()
+
+    def tolist(self) -> Any:
+        """Return the elements as nested lists of Python scalars."""
+        return handles.to_host(self).tolist()
+
+    def tobytes(self, order: Order = "C") -> bytes:
+        """Return the bytes of the elements in C or Fortran order."""
+        return handles.to_host(self).tobytes(letter(order, self))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> onp.ndarray[Any, Any]:
         if dtype is not None and self.dtype != dtype:

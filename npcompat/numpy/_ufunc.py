@@ -7,6 +7,7 @@ from typing import Any
 import numpy as onp
 from numpy._core._exceptions import _UFuncInputCastingError, _UFuncOutputCastingError
 
+from npcompat._internal.backend.typed_kernel import boxed
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle, Value, check_writeable
 from npcompat._internal.core.op import Attrs, Op, operator
@@ -531,8 +532,7 @@ def finish(result: Any, out: Any, what: str, casting: Casting = "same_kind") -> 
     if isinstance(out, tuple):
         (out,) = out
     if not isinstance(result, Handle | onp.generic | onp.ndarray):  # an object or a string
-        held = onp.empty((), object)
-        held[()] = result
+        held = boxed(result)
         result = array_like.array_of(held.astype(out.dtype) if hasattr(out, "dtype") else held)
     if isinstance(out, onp.ndarray):
         if onp.shape(result) != out.shape:

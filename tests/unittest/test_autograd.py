@@ -588,17 +588,3 @@ def test_gradients_of_64_bits_cross_from_the_host_to_what_ran_on_xla():
             y = npx.jit(lambda a: a * 3)(x)
         y.backward(head)
         assert x.grad.dtype == "float64" and x.grad.tolist() == (head * 3).tolist()
-
-
-def test_a_gradient_is_scaled_in_place():
-    x = np.array([1.0, 2.0])
-    x.attach_grad()
-    with autograd.record():
-        y = (x * x).sum()
-    y.backward()
-    x.grad *= 0.5
-    assert x.grad.tolist() == [1, 2]
-    with pytest.raises(AttributeError, match=r"x\.grad\[\.\.\.\] = new"):
-        x.grad = np.ones(2)
-    with pytest.raises(AttributeError):
-        np.ones(2).grad = None

@@ -302,8 +302,6 @@ def test_functions_of_the_program_hand_over_what_they_return(away):
     assert names["seen"] == (onp.ndarray, "scaled", ("x", "k"))
     assert all(type(found) is np.ndarray for found in (names["own"][0], names["own"][2]))
     assert names["own"][1] == "scaled" and names["kinds"][0] is np.ndarray
-    copied = pickle.loads(pickle.dumps(border._callback(len)))
-    assert copied is len
 
 
 def test_containers_of_a_call_that_fails_are_as_before(away):

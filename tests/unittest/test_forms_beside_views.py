@@ -1,5 +1,6 @@
 """Another shape, dtype or strides of an array leaves its views what they are, as NumPy's does."""
 
+import gc
 import itertools
 
 import numpy as onp
@@ -84,3 +85,25 @@ def test_views_stay_what_they_are_in_a_compiled_function():
     x = np.arange(6.0)
     for found, wanted in zip(npx.jit(change)(x), change(x), strict=True):
         assert found.tolist() == wanted.tolist() and found.shape == wanted.shape
+
+
+def test_an_array_with_one_name_is_given_forms_without_a_search(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("the collector lists milliseconds of objects")
+
+    monkeypatch.setattr(gc, "get_referrers", refuse)
+    a = np.arange(6.0) + 1
+    a.T, a[1:].sum()  # views that are gone
+    for shape in ((2, 3), (6,), (3, 2)):
+        a.shape = shape
+        a.dtype = "float32"
+    v = a[1:]
+    v.shape = (4,)
+    names = [np.arange(4) + i for i in range(3)]
+    for b in names:
+        b.shape = (2, 2)
+    assert a.shape == (3, 2) and v.shape == (4,) and names[0].shape == (2, 2)
+    w = a[0]
+    with pytest.raises(AssertionError, match="milliseconds"):
+        a.shape = (6,)
+    del w

@@ -257,3 +257,17 @@ def test_users_optimizers_of_either_form():
     trainer.step(1)
     with STALE:
         trainer.step(1)
+
+
+def test_a_gradient_is_scaled_in_place():
+    x = np.array([1.0, 2.0])
+    x.attach_grad()
+    with autograd.record():
+        y = (x * x).sum()
+    y.backward()
+    x.grad *= 0.5
+    assert x.grad.tolist() == [1, 2]
+    with pytest.raises(AttributeError, match=r"x\.grad\[\.\.\.\] = new"):
+        x.grad = np.ones(2)
+    with pytest.raises(AttributeError):
+        np.ones(2).grad = None

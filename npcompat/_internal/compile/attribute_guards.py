@@ -10,17 +10,7 @@ from npcompat._internal.core import changes
 from npcompat._internal.support.errors import is_library
 
 DYNAMIC = frozenset(
-    [
-        "__dict__",
-        "vars",
-        "getattr",
-        "hasattr",
-        "globals",
-        "attrgetter",
-        "astuple",
-        "asdict",
-        "fields",
-    ]
+    ("__dict__", "vars", "getattr", "hasattr", "globals", "attrgetter", "astuple", "asdict")
 )
 """Names that read attributes by computed names; code with one gets guards on all attributes."""
 

@@ -27,7 +27,7 @@ def as_value(x: Any) -> Value:
     if (joined := joined_value(x)) is not None:
         return joined
     mode, array = modes.current(), host_array(x)
-    if mode.recording:
+    if mode.recording and on_host(mode):
         array = owned(array, x)  # what the tape saves never changes
     if (
         mode.audit is None

@@ -15,7 +15,7 @@ from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
 from npcompat._internal.backend.jax.kernels import kinks
-from npcompat._internal.backend.jax.kernels.array_functions import astype
+from npcompat._internal.backend.jax.kernels.array_functions import astype, in_singles
 from npcompat._internal.core.dtypes import is_inexact
 from npcompat._internal.support.kernel_table import register_kernel, register_kernels
 
@@ -75,8 +75,8 @@ def _by_repeated(x: Any, y: Any) -> Any:
     return _rounded_once(x, y) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.divide(x, y)
 
 
-hypot = kinks.in_singles(kinks.hypot)
-logaddexp, logaddexp2 = kinks.in_singles(jnp.logaddexp), kinks.in_singles(jnp.logaddexp2)
+hypot = in_singles(kinks.hypot)
+logaddexp, logaddexp2 = in_singles(jnp.logaddexp), in_singles(jnp.logaddexp2)
 
 
 @register_kernel("divmod", backend="jax")

@@ -36,6 +36,20 @@ def astype(x: Any, dtype: Any) -> Any:
     return lax.convert_element_type(x, dtype)
 
 
+def in_singles(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function of half floats compute in single precision and round once, as NumPy does.
+
+    XLA would round after each step.
+    """
+
+    def computed(*arrays: Any) -> Any:
+        if all([getattr(a, "dtype", None) == onp.float16 for a in arrays]):
+            return function(*[a.astype(onp.float32) for a in arrays]).astype(onp.float16)
+        return function(*arrays)
+
+    return computed
+
+
 def _truncated(x: Any, dtype: onp.dtype[Any]) -> Any:
     """Convert floats to integers that XLA casts to a dtype by dropping bits, as C does.
 
@@ -362,6 +376,7 @@ __all__ = [
     "about",
     "add_at",
     "astype",
+    "in_singles",
     "index_get",
     "index_put",
     "known",

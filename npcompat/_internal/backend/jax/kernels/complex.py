@@ -13,7 +13,8 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from npcompat._internal.backend.jax.kernels.kinks import extreme, in_singles, magnitude
+from npcompat._internal.backend.jax.kernels.array_functions import in_singles
+from npcompat._internal.backend.jax.kernels.kinks import extreme, magnitude
 from npcompat._internal.support.kernel_table import register_kernel, register_kernels
 
 Function = Callable[[Any], Any]

@@ -3,13 +3,11 @@
 docs/autograd.md has the table of conventions, with the reason for each and who shares it.
 """
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as onp
 from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
@@ -178,25 +176,10 @@ def _p_norm(x: Any, ord: float, axis: Any, keepdims: bool) -> Any:
     return root(jnp.sum(_sizes(x) ** ord, axis, keepdims=keepdims), 1 / ord)
 
 
-def in_singles(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a function of half floats compute in single precision and round once, as NumPy does.
-
-    XLA would round after each step.
-    """
-
-    def computed(*arrays: Any) -> Any:
-        if all([getattr(a, "dtype", None) == onp.float16 for a in arrays]):
-            return function(*[a.astype(onp.float32) for a in arrays]).astype(onp.float16)
-        return function(*arrays)
-
-    return computed
-
-
 __all__ = [
     "clipped",
     "extreme",
     "fabs",
-    "in_singles",
     "magnitude",
     "norm",
     "real_power",

@@ -1,5 +1,6 @@
 """Guards on attributes of objects and classes that code with given names may read."""
 
+import threading
 import types
 from collections.abc import Iterator
 from functools import partial
@@ -10,7 +11,17 @@ from npcompat._internal.core import changes
 from npcompat._internal.support.errors import is_library
 
 DYNAMIC = frozenset(
-    ("__dict__", "vars", "getattr", "hasattr", "globals", "attrgetter", "astuple", "asdict")
+    (
+        "__dict__",
+        "vars",
+        "dir",
+        "getattr",
+        "hasattr",
+        "globals",
+        "attrgetter",
+        "astuple",
+        "asdict",
+    )
 )
 """Names that read attributes by computed names; code with one gets guards on all attributes."""
 
@@ -71,6 +82,15 @@ def is_library_class(kind: type) -> bool:
     return not changes.is_tracked_class(kind) and is_of_library(kind)
 
 
+def lacks_nothing(value: Any) -> bool:
+    """Return True for what belongs to a library: nothing is added to it while programs run."""
+    if isinstance(value, types.ModuleType):
+        return is_library_module(value)
+    if isinstance(value, types.FunctionType):
+        return is_library(value.__code__.co_filename)
+    return is_library_class(type(value))
+
+
 def attribute_guard(value: Any, name: str) -> Guard | None:
     """Return the guard on an attribute of an object, also one that its class has; None if it needs
     none.
@@ -79,6 +99,8 @@ def attribute_guard(value: Any, name: str) -> Guard | None:
         return None
     if isinstance(value, types.ModuleType):
         return (ITEM, vars(value), name, vars(value)[name]) if name in vars(value) else None
+    if isinstance(value, threading.local):  # each thread has attributes of its own
+        return (ATTRIBUTE, value, name, getattr(value, name)) if hasattr(value, name) else None
     state = state_of(value)
     if state is not None and name in state:
         if changes.is_tracked(value) and name in value._untracked:
@@ -145,6 +167,7 @@ __all__ = [
     "is_library_class",
     "is_library_module",
     "is_of_library",
+    "lacks_nothing",
     "may_be_hidden",
     "state_of",
 ]

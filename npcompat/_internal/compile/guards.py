@@ -217,10 +217,9 @@ class _Reach:
 
     def _add_lacking(self, value: Any) -> None:
         found = self._state.lacking.get(id(value))
-        missing = {} if found is None else dict.fromkeys(found.names - found.state.keys())
-        if found is not None and missing:
+        if found is not None and found.names:
             target = self._owned if changes.is_tracked(value) else self._always
-            target[id(value), LACKS] = (LACKS, found.state, None, missing)
+            target[id(value), LACKS] = (LACKS, found.state, None, dict.fromkeys(found.names))
 
     def _cached_in(self, value: Any) -> list[Any]:
         """Return the noted objects that an object holds, as it does the results of cached

@@ -1,10 +1,12 @@
 """State of Python objects that functions may have read while they were traced, and its first values."""
 
+import threading
 import types
 import warnings
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as onp
@@ -17,13 +19,13 @@ from npcompat._internal.compile.attribute_guards import (
     attributes,
     class_guard,
     found_in_class,
-    is_library_class,
     is_of_library,
+    lacks_nothing,
     may_be_hidden,
     state_of,
 )
 from npcompat._internal.compile.names_in_code import MUTATORS, asked_of
-from npcompat._internal.compile.snapshots import ATTRIBUTE, MAPPING, Guard
+from npcompat._internal.compile.snapshots import ATTRIBUTE, CHECK, LACKS, MAPPING, Guard
 from npcompat._internal.core import changes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch.traced_number import TracedNumber
@@ -186,14 +188,25 @@ class NotedState:
 
     def _note_without(self, value: Any, names: set[str]) -> None:
         """Note attributes that an object lacks, for which code asks, or catches an error."""
+        kind = value if isinstance(value, type) else type(value)
+        missing = {n for n in names if found_in_class(kind, n)[1] is MISSING}
+        if missing and not is_of_library(kind):
+            text = f"class {kind.__name__} has an attribute that was not there before"
+            new = (CHECK, _ClassLacks(kind), text, None)
+            self._of_class(value).setdefault(LACKS, new)[1].names |= missing
         state = state_of(value)
-        if state is not None and not is_library_class(type(value)) and not isinstance(value, type):
-            kind = type(value)
-            there = {n for n in names if n in state or found_in_class(kind, n)[1] is not MISSING}
-            self.absent(value, state, names - there)
+        if state is None or isinstance(value, type) or lacks_nothing(value):
+            return
+        self.absent(value, state, missing - state.keys())
 
     def absent(self, value: Any, state: dict[str, Any], names: set[str]) -> None:
         """Note names that an object or the variables of a module lack."""
+        if isinstance(value, threading.local):
+            for name in names:
+                text = f"attribute {name!r} was not there before"
+                check = partial(_is_missing, value, name)
+                self.objects[id(value)].guards[LACKS, name] = (CHECK, check, text, None)
+            return
         self.lacking.setdefault(id(value), Lacking(value, state)).names |= names
 
     def note_owned(self, value: Any) -> None:
@@ -218,6 +231,22 @@ class NotedState:
                 ),
                 stacklevel=2,
             )
+
+
+class _ClassLacks:
+    """Check that a class and its bases still lack names."""
+
+    __slots__ = ("_kind", "names")
+
+    def __init__(self, kind: type) -> None:
+        self._kind, self.names = kind, set[str]()
+
+    def __call__(self) -> bool:
+        return all([self.names.isdisjoint(vars(k)) for k in self._kind.__mro__])
+
+
+def _is_missing(value: Any, name: str) -> bool:
+    return not hasattr(value, name)
 
 
 def _size(value: Any) -> int:

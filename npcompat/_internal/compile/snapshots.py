@@ -43,7 +43,8 @@ _MAPPINGS = (
 _LISTED = (*_VIEWS, *_MAPPINGS, UserList, ContextVar)
 """Containers of the standard library whose items are listed to compare them."""
 _BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
-_HOLDERS = (weakref.ref, type(lru_cache(lambda: None)), partial, *_BOUND)
+_CACHE = type(lru_cache(lambda: None))
+_HOLDERS = (weakref.ref, _CACHE, partial, *_BOUND)
 """Objects that hold others, and are the same ones as long as they do."""
 _NOTHING: Any = object()
 
@@ -65,6 +66,8 @@ def contents(value: Any) -> Guard | None:
             f"a {type(value).__name__} has other items",
             None,
         )
+    if isinstance(value, _CACHE):
+        return (CHECK, _Results(value), "a cache of functools has other results", None)
     if isinstance(value, (tuple, frozenset, *_HOLDERS)):
         return (CHECK, _always, f"a {type(value).__name__}", None)
     if isinstance(value, weakref.WeakSet):
@@ -86,8 +89,11 @@ def contents(value: Any) -> Guard | None:
 
 
 def is_frozen(guard: Guard) -> bool:
-    """Return True for guards that can't fail."""
-    return guard[0] == CHECK and guard[1] is _always
+    """Return True for guards that can't fail, after the trace."""
+    check = guard[1]
+    return guard[0] == CHECK and (
+        check is _always or (type(check) is _Results and check.holds_none())
+    )
 
 
 def items(value: Any) -> list[Any]:
@@ -116,12 +122,49 @@ def _held(value: Any) -> list[Any]:
         return [value.__self__]
     if isinstance(value, partial):
         return [value.func, *value.args, *value.keywords.values()]
-    held = [h for h in gc.get_referents(value) if h is not value.__dict__]
-    if not value.cache_info().currsize:
+    return _results(value)
+
+
+def _results(cache: Any) -> list[Any]:
+    """Return what a cache of `functools` remembers, and the function itself if it is bounded."""
+    held = [h for h in gc.get_referents(cache) if h is not cache.__dict__]
+    if not cache.cache_info().currsize:
         return []
-    if value.cache_parameters()["maxsize"] is None:
-        return [result for cache in held if type(cache) is dict for result in cache.values()]
+    if cache.cache_parameters()["maxsize"] is None:
+        return [result for found in held if type(found) is dict for result in found.values()]
     return [h for h in held if type(h) is not dict or not h or not all(map(_is_link, h.values()))]
+
+
+class _Results:
+    """Check that a cache of `functools` holds the results that a trace has found there.
+
+    It fails where the trace itself has put in results that can change: later calls find them.
+    """
+
+    __slots__ = ("_after", "_before", "_cache")
+
+    def __init__(self, cache: Any) -> None:
+        self._cache, self._before = cache, {*map(id, _results(cache))}
+        self._after: list[Any] = []
+
+    def holds_none(self) -> bool:
+        """Note the results after the trace; return True if there is none that can change."""
+        self._after = [r for r in _results(self._cache) if _may_change(r)]
+        return not self._after
+
+    def __call__(self) -> bool:
+        if not self._before.issuperset(map(id, self._after)):
+            return False
+        return {*map(id, self._after)}.issubset(map(id, _results(self._cache)))
+
+
+_UNCHANGING = (bool, int, float, complex, str, bytes, type(None), type, types.FunctionType)
+
+
+def _may_change(value: Any) -> bool:
+    if isinstance(value, tuple | frozenset):
+        return any(map(_may_change, value))
+    return type(value) is not object and not isinstance(value, _UNCHANGING) and not _is_link(value)
 
 
 def _is_link(value: Any) -> bool:

@@ -1,0 +1,208 @@
+"""What a compiled function makes at its first call, and keeps: later calls read it, as eager ones do."""
+
+import functools
+import threading
+import types
+
+import pytest
+
+from npcompat import gluon, np, npx
+
+X = np.ones(2)
+
+
+def by_hasattr(make):
+    class Model:
+        pass
+
+    model = Model()
+
+    def read():
+        if not hasattr(model, "k"):
+            model.k = make()
+        return model.k
+
+    return read, lambda value: setattr(model, "k", value)
+
+
+def by_a_computed_name(make):
+    model, name = types.SimpleNamespace(), "k"
+
+    def read():
+        if not hasattr(model, name):
+            setattr(model, name, make())
+        return getattr(model, name)
+
+    return read, lambda value: setattr(model, "k", value)
+
+
+def by_catching_the_error(make):
+    model = types.SimpleNamespace()
+
+    def read():
+        try:
+            return model.k
+        except AttributeError:
+            model.k = make()
+            return model.k
+
+    return read, lambda value: setattr(model, "k", value)
+
+
+def on_the_function(make):
+    def read():
+        if getattr(read, "k", None) is None:
+            read.k = make()
+        return read.k
+
+    return read, lambda value: setattr(read, "k", value)
+
+
+def on_a_module(make):
+    module = types.ModuleType("settings")
+
+    def read():
+        if not hasattr(module, "k"):
+            module.k = make()
+        return module.k
+
+    return read, lambda value: setattr(module, "k", value)
+
+
+def on_a_class(make):
+    class Model:
+        pass
+
+    def read():
+        if not hasattr(Model, "k"):
+            Model.k = make()
+        return Model.k
+
+    return read, lambda value: setattr(Model, "k", value)
+
+
+def by_getattr_of_the_class(make):
+    class Model:
+        def __getattr__(self, name):
+            if name != "k":
+                raise AttributeError(name)
+            self.k = make()
+            return self.k
+
+    model = Model()
+    return lambda: model.k, lambda value: setattr(model, "k", value)
+
+
+def by_a_cached_property(make):
+    class Model:
+        @functools.cached_property
+        def k(self):
+            return make()
+
+    model = Model()
+    return lambda: model.k, lambda value: setattr(model, "k", value)
+
+
+def in_a_block(make):
+    class Block(gluon.HybridBlock):
+        def forward(self):
+            if not hasattr(self, "k"):
+                self.k = make()
+            return self.k
+
+    block = Block()
+    return block.forward, lambda value: setattr(block, "k", value)
+
+
+def in_a_dict(make):
+    found = {}
+
+    def read():
+        if "k" not in found:
+            found["k"] = make()
+        return found["k"]
+
+    return read, lambda value: found.update(k=value)
+
+
+def in_a_cache(make):
+    return functools.cache(make), None
+
+
+def in_a_bounded_cache(make):
+    @functools.lru_cache(maxsize=2)
+    def read(a=1):
+        return make()
+
+    return read, None
+
+
+WAYS = [f for name, f in list(globals().items()) if name.split("_")[0] in ("by", "on", "in")]
+
+
+def called(compile, way, make, *changes):
+    read, change = way(make)
+    f = compile(lambda x: x * read())
+    found = [f(X).tolist()]
+    for value in changes:
+        if value is not None:
+            change(value() if callable(value) else value)
+        else:
+            read()[0] = 100
+        found += [f(X).tolist(), f(X).tolist()]
+    return found
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_arrays_that_are_written_later(way):
+    changes = [None] if way(list)[1] is None else [None, lambda: np.full(2, 3.0), None]
+    arguments = way, lambda: np.arange(2.0), *changes
+    assert called(npx.jit, *arguments) == called(lambda f: f, *arguments)
+
+
+@pytest.mark.parametrize("way", [w for w in WAYS if w(list)[1] is not None])
+def test_numbers_that_are_replaced_later(way):
+    arguments = way, lambda: 2.0, 9.0, 4.0
+    assert called(npx.jit, *arguments) == called(lambda f: f, *arguments)
+
+
+def test_caches_that_are_cleared():
+    table = functools.cache(lambda n: np.arange(float(n)))
+    f = npx.jit(lambda x: x + table(2))
+    assert f(X).tolist() == [1, 2]
+    table(2)[1] = 100
+    assert f(X).tolist() == [1, 101]
+    table.cache_clear()
+    assert f(X).tolist() == f(X).tolist() == [1, 2]
+
+
+def test_results_of_others_in_a_cache_compile_nothing_again():
+    table = functools.cache(lambda n: np.arange(float(n)))
+    table(2)
+    f = npx.jit(lambda x: x + table(len(x)))
+    f(X)
+    f(np.ones(3))
+    f(np.ones(3))
+    with npx.compile_log() as log:
+        table(7)
+        f(X)
+        f(np.ones(3))
+    assert not log
+
+
+def test_each_thread_has_attributes_of_its_own():
+    local = threading.local()
+    local.k = 2.0
+    f = npx.jit(lambda x: x * getattr(local, "k", 5.0))
+    found = [f(X).tolist()]
+
+    def other():
+        found.append(f(X).tolist())
+        local.k = 30.0
+        found.append(f(X).tolist())
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    thread.join()
+    found.append(f(X).tolist())
+    assert found == [[2, 2], [5, 5], [30, 30], [2, 2]]

@@ -246,11 +246,12 @@ def _of_ours(a: Any, dtype: Any, copy: bool | None, device: Any, order: Order, s
     return inherit(copy_of(a, order), a)
 
 
+_INTERFACES = "__array_interface__", "__array_struct__"
 _WITHOUT_MEMORY = frozenset((list, tuple, int, float, bool, complex, dict, set))
 
 
 def _memory_of(a: Any, dtype: Any, order: Order) -> onp.ndarray[Any, Any] | None:
-    """Return the memory of an object with the buffer protocol that is no array, as an array.
+    """Return the memory of an object that is no array, but has a protocol for it, as an array.
 
     None if it has none, or if a cast or another order needs a copy.
     """
@@ -259,13 +260,14 @@ def _memory_of(a: Any, dtype: Any, order: Order) -> onp.ndarray[Any, Any] | None
         kind in _WITHOUT_MEMORY
         or isinstance(a, onp.ndarray | onp.generic | bytes | str)
         or hasattr(kind, "__array__")
-        or hasattr(kind, "__array_interface__")
     ):
         return None
     try:
         found = onp.asarray(memoryview(a))
     except (TypeError, ValueError):
-        return None
+        if not any(hasattr(kind, p) or p in getattr(a, "__dict__", ()) for p in _INTERFACES):
+            return None
+        found = onp.asarray(a)
     wanted = onp.asarray(found, dtype, order=order)
     return found if wanted is found else None
 

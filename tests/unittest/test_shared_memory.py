@@ -411,6 +411,29 @@ def test_memory_of_others_is_shared(kind, make, placement):
             assert a[1] == 6 and (a + 1)[1] == 7
 
 
+@pytest.mark.parametrize("placement", ["numpy", "jax"])
+@pytest.mark.parametrize("name", ["__array_interface__", "__array_struct__"])
+@pytest.mark.parametrize("place", ["class", "object"])
+def test_memory_of_objects_that_give_its_address_is_shared(name, place, placement):
+    owner, fixed = onp.arange(3.0), onp.arange(3.0)
+    fixed.flags.writeable = False
+    objects = []
+    for memory in (owner, fixed):
+        given = {name: getattr(memory, name)}
+        kind = type("Given", (), given if place == "class" else {})
+        objects.append(kind())
+        vars(objects[-1]).update(given if place == "object" else {})
+    with npx.backend(placement):
+        a, copied = np.asarray(objects[0]), np.array(objects[0])
+        a[0], copied[1] = 5, 6
+        owner[2] = 7
+        assert (
+            owner.tolist() == a.tolist() == np.array(objects[0], copy=False).tolist() == [5, 1, 7]
+        )
+        assert np.asarray(objects[0], "float32").dtype == "float32"
+        assert not np.asarray(objects[1]).flags.writeable
+
+
 def test_copies_of_memory_of_others_are_copies():
     with npx.backend("numpy"):
         owner = array.array("d", [1, 2])

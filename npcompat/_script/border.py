@@ -34,7 +34,7 @@ from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch.array_like import array_of
 from npcompat._internal.dispatch.borrowed_buffers import over_memory
 from npcompat._internal.native.fast_path import FramelessCall
-from npcompat._script.source import ACROSS
+from npcompat._script.source import is_programs
 from npcompat.numpy._unbound import Unbound
 
 _OURS = "npcompat"
@@ -57,6 +57,23 @@ def is_installed(package: str) -> bool:
 def _is_packages(kind: type) -> bool:
     """Return True for a class of a package that is installed."""
     return is_installed(_package(kind.__module__))
+
+
+@lru_cache(maxsize=4096)
+def _owner(kind: type, name: str) -> type:
+    """Return the class that an attribute comes from: a base of a package, for one of the program."""
+    return next((k for k in kind.__mro__ if name in vars(k)), kind)
+
+
+@lru_cache(maxsize=4096)
+def _takes_numpys(kind: type, name: str) -> bool:
+    """Return True if an attribute of an object, or its items, are those of a package's class."""
+    return _is_packages(_owner(kind, name))
+
+
+@lru_cache(maxsize=4096)
+def _extends_package(kind: type) -> bool:
+    return any(map(_is_packages, kind.__mro__))
 
 
 @lru_cache(maxsize=4096)
@@ -94,9 +111,10 @@ def _module_of(function: Any, reached: Any) -> str:
     if isinstance(owner, ModuleType):
         name: Any = owner.__name__
     elif owner is not None and not isinstance(owner, type):
-        if type(owner) in _nameless:
+        of: Any = type(owner)
+        if of in _nameless:
             return _SOME_PACKAGE
-        name = type(owner).__module__
+        name = _owner(of, getattr(function, "__name__", "")).__module__
     elif owner is not None and kind is BuiltinFunctionType:
         name = owner.__module__  # a method in C of a class
     elif not isinstance(function, type | FunctionType) and is_installed(_package(kind.__module__)):
@@ -165,6 +183,17 @@ _OF_FUNCTIONS = frozenset(
         "functools",
         "_functools",
         "itertools",
+        "operator",
+        "_operator",
+        "heapq",
+        "_heapq",
+        "bisect",
+        "_bisect",
+        "contextlib",
+        "atexit",
+        "timeit",
+        "weakref",
+        "sched",
         "threading",
         "concurrent",
         "multiprocessing",
@@ -206,8 +235,11 @@ def _decide(function: Any, reached: Any) -> int:
     ):
         return _AS_IT_IS
     package = _module_of(function, reached)
-    if isinstance(getattr(function, "__self__", None), onp.ndarray) and function.__name__ == "view":
-        return _VIEWS
+    if isinstance(owner := getattr(function, "__self__", None), onp.ndarray):
+        if function.__name__ == "view":
+            return _VIEWS
+        if type(owner) is onp.ndarray:  # an attribute of a package's object
+            return _CROSSES
     if package in _OF_FUNCTIONS:
         return _TAKES_FUNCTION
     crosses = package == _SOME_PACKAGE or (package != "numpy" and is_installed(package))
@@ -234,7 +266,8 @@ def across(function: Any, reached: Any = None) -> Any:
         says nothing of its module.
     """
     if type(function) in _PLAIN and type(getattr(function, "__self__", None)) in _BUILTIN:
-        return function
+        sorts = function.__name__ == "sort"
+        return FramelessCall(function, _with_function, None) if sorts else function
     how = _how(function, reached)
     if how == _AS_IT_IS:
         return function
@@ -255,11 +288,10 @@ def _of_numpys_class(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tu
 
 
 def _with_function(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tuple[Any, Any, None]:
-    """Return arguments in which a function of a package is one that crosses the border."""
-    if args:
-        args = (_called(args[0]), *args[1:])
+    """Return arguments in which functions of packages are ones that cross the border."""
+    args = tuple(map(_called, args))
     if kwargs is not None:
-        kwargs = {k: _called(v) if k in _FUNCTIONS else v for k, v in kwargs.items()}
+        kwargs = {k: _called(v) for k, v in kwargs.items()}
     return args, kwargs, None
 
 
@@ -268,10 +300,6 @@ def _called(x: Any) -> Any:
     if not callable(x) or (not isinstance(x, type) and hasattr(type(x), "__iter__")):
         return x
     return across(x)
-
-
-_FUNCTIONS = frozenset(("target", "func", "function", "fn", "key", "initializer"))
-"""Parameters that take a function."""
 
 
 def _prepare(
@@ -320,7 +348,7 @@ def _looks_at_functions(function: Any) -> bool:
 def _callback(x: Any) -> Any:
     """Return what stands for a function of the program: its arrays are NumPy's for the package."""
     function = x.__func__ if type(x) is MethodType else x
-    if type(function) is not FunctionType or ACROSS not in function.__globals__:
+    if type(function) is not FunctionType or not is_programs(function):
         return x
     return FramelessCall(x, _as_given, _returned)
 
@@ -508,7 +536,7 @@ def key(of: Any, given: Any) -> Any:
     kind: Any = type(of)
     if kind in _CONTAINERS or isinstance(of, Handle):
         return given
-    if _is_packages(kind):
+    if _takes_numpys(kind, "__getitem__"):
         return handed_over(given)
     return given
 
@@ -518,13 +546,15 @@ def item(of: Any, given: Any) -> Any:
     kind: Any = type(of)
     if kind in _CONTAINERS or isinstance(of, Handle):
         return of[given]
-    if _is_packages(kind):
+    if _takes_numpys(kind, "__getitem__"):
         return received(of[handed_over(given)])
     return of[given]
 
 
 class _Assigned:
-    """An object of a package while an attribute or an item of it is assigned or deleted."""
+    """An object of a package's class, or of one that extends it, while an attribute or an item of it
+    is assigned or deleted.
+    """
 
     __slots__ = ("hand_over", "of")
 
@@ -536,16 +566,26 @@ class _Assigned:
         return getattr(_OF.__get__(self), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        setattr(_OF.__get__(self), name, _HAND_OVER.__get__(self)(value))
+        of: Any = _OF.__get__(self)
+        kind: Any = type(of)
+        if _takes_numpys(kind, name):
+            value = _HAND_OVER.__get__(self)(value)
+        setattr(of, name, value)
 
-    def __getitem__(self, key: Any) -> Any:  # the old value in `of[key] += more`
-        return received(_OF.__get__(self)[handed_over(key)])
+    def __getitem__(self, given: Any) -> Any:  # the old value in `of[given] += more`
+        return item(_OF.__get__(self), given)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        _OF.__get__(self)[handed_over(key)] = _HAND_OVER.__get__(self)(value)
+    def __setitem__(self, given: Any, value: Any) -> None:
+        of: Any = _OF.__get__(self)
+        kind: Any = type(of)
+        if _takes_numpys(kind, "__setitem__"):
+            given, value = handed_over(given), _HAND_OVER.__get__(self)(value)
+        of[given] = value
 
-    def __delitem__(self, key: Any) -> None:
-        del _OF.__get__(self)[handed_over(key)]
+    def __delitem__(self, given: Any) -> None:
+        of: Any = _OF.__get__(self)
+        kind: Any = type(of)
+        del of[handed_over(given) if _takes_numpys(kind, "__delitem__") else given]
 
 
 _OF: Any = vars(_Assigned)["of"]
@@ -555,12 +595,17 @@ _HAND_OVER: Any = vars(_Assigned)["hand_over"]
 def assigned(of: Any, hand_over: Callable[[Any], Any] = handed_over) -> Any:
     """Return what stands for an object where the program assigns an attribute or an item of it.
 
-    It is the object itself unless it is of an installed package.
+    It is the object itself unless its class is of an installed package, or extends one of it.
     """
     kind: Any = type(of)
-    if kind in _CONTAINERS or not _is_packages(kind):
+    if kind in _CONTAINERS or not _extends_package(kind):
         return of
     return _Assigned(of, hand_over)
+
+
+def set_attribute(of: Any, name: str, value: Any) -> None:
+    """Assign an attribute, as `setattr` does, and as `of.name = value` in a program."""
+    setattr(assigned(of), name, value)
 
 
 def is_instance(x: Any, classes: Any) -> bool:
@@ -592,4 +637,5 @@ __all__ = [
     "item",
     "key",
     "received",
+    "set_attribute",
 ]

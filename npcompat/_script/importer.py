@@ -1,14 +1,15 @@
 """Import of a program's own modules, converted; installed packages are imported as they are."""
 
+import builtins
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from npcompat import npx
 from npcompat._script import border
-from npcompat._script.source import ACROSS, ASSIGNED, ITEM, JIT, KEY, OF_CLASSES, converted
+from npcompat._script.source import ACROSS, ASSIGNED, ITEM, JIT, KEY, OF_PYTHON, converted
 from npcompat.numpy import _creation
 from npcompat.numpy.random import mtrand
 
@@ -22,10 +23,6 @@ class _Loader(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType:
         file = self.get_filename(fullname)
         return converted(self.get_data(file), file, COMPILED)
-
-    def exec_module(self, module: ModuleType) -> None:
-        bind(module.__dict__)
-        super().exec_module(module)
 
 
 class _Finder:
@@ -61,16 +58,17 @@ BOUND: dict[str, Any] = {
     KEY: border.key,
     ITEM: border.item,
     ASSIGNED: border.assigned,
-    OF_CLASSES["isinstance"]: border.is_instance,
-    OF_CLASSES["issubclass"]: border.is_subclass,
+    OF_PYTHON["isinstance"]: border.is_instance,
+    OF_PYTHON["issubclass"]: border.is_subclass,
+    OF_PYTHON["setattr"]: border.set_attribute,
     JIT: _compiled,
 }
 """Functions that converted source calls, by their names there."""
 
 
-def bind(namespace: dict[str, Any]) -> None:
-    """Give a namespace the functions that converted source calls."""
-    namespace.update(BOUND)
+def bind(functions: Mapping[str, Any] = BOUND) -> None:
+    """Give converted source the functions that it calls, in whatever namespace it is executed."""
+    vars(builtins).update(functions)
 
 
 def install() -> None:
@@ -79,6 +77,7 @@ def install() -> None:
     What it seeds are its own draws, and those of the libraries that it calls; `np.asarray(S.data)`
     shares the memory of what belongs to a library.
     """
+    bind()
     sys.meta_path.insert(0, _Finder)
     mtrand.seeds_numpys[0] = _creation.aliases_numpys[0] = True
 

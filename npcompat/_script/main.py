@@ -166,7 +166,6 @@ def _execute(source: str | bytes, file: str | None, spec: Any) -> None:
         module.__dict__.update(__file__=file, __cached__=None, __loader__=loader)
     if spec is not None:
         module.__dict__.update(__package__=spec.parent, __cached__=spec.cached)
-    importer.bind(module.__dict__)
     sys.modules["__main__"] = module
     sys.excepthook = _show
     try:

@@ -7,7 +7,7 @@ import numpy as onp
 
 from npcompat import np, npx
 from npcompat._script import importer
-from npcompat._script.source import converted_tree
+from npcompat._script.source import PROGRAM, converted_tree
 
 
 class CellConverter:
@@ -27,7 +27,7 @@ def load(shell: Any) -> None:
         return
     npx.set_np(dtype=True)
     importer.install()
-    importer.bind(shell.user_ns)
+    shell.user_ns[PROGRAM] = True
     for name, value in list(shell.user_ns.items()):
         if value is onp:
             shell.user_ns[name] = np

@@ -24,7 +24,7 @@ from npcompat._internal.core.op import Attrs, Op
 from npcompat._internal.dispatch import backends
 from npcompat._internal.support.text_table import amount, shortened, table
 from npcompat._script import border, importer
-from npcompat._script.source import ACROSS, ASSIGNED, ITEM, KEY
+from npcompat._script.source import ACROSS, ASSIGNED, ITEM, KEY, is_programs
 
 _CALLS, _OPERATORS = 10, 2
 """Fewest calls of a function, and operators in each, for which it is said to be called often."""
@@ -136,7 +136,7 @@ class Report(Observer):
     def _note_call(self, function: Any) -> None:
         if type(function) is MethodType:
             function = function.__func__
-        if type(function) is FunctionType and ACROSS in function.__globals__:
+        if type(function) is FunctionType and is_programs(function):
             self._functions.setdefault(function.__code__, _Called()).calls += 1
 
     def _note_lent(self, name: str, values: Any) -> None:
@@ -221,13 +221,12 @@ def reported() -> Iterator[Report]:
     """Count what a program does that runs in the context; it must be converted there."""
     with npx.audit() as events:
         found = Report(events)
-        before = dict(importer.BOUND)
-        importer.BOUND.update(found.functions())
+        importer.bind({**importer.BOUND, **found.functions()})
         try:
             with modes.changed(observer=found):
                 yield found
         finally:
-            importer.BOUND.update(before)
+            importer.bind()
 
 
 __all__ = ["Report", "reported"]

@@ -10,16 +10,21 @@ from typing import Any, cast
 
 ACROSS, KEY, ITEM = "__npcompat_across__", "__npcompat_key__", "__npcompat_item__"
 ASSIGNED = "__npcompat_assigned__"
-"""Names in the globals of a converted module: `across`, `key`, `item` and `assigned` of the
-border."""
-OF_CLASSES = {"isinstance": "__npcompat_isinstance__", "issubclass": "__npcompat_issubclass__"}
-"""Names there of `is_instance` and `is_subclass`, by the functions of Python that they replace."""
+"""Names among the builtins: `across`, `key`, `item` and `assigned` of the border."""
+OF_PYTHON = {
+    "isinstance": "__npcompat_isinstance__",
+    "issubclass": "__npcompat_issubclass__",
+    "setattr": "__npcompat_setattr__",
+}
+"""Names there of functions of the border, by the functions of Python that they replace."""
 JIT = "__npcompat_jit__"
 """Name there of the decorator that compiles a function."""
+PROGRAM = "__npcompat_program__"
+"""Name in the globals of converted source."""
 _PYTHONS = frozenset(
     """
     super locals globals vars eval exec len print range type repr str int float
-    bool list dict set tuple enumerate zip getattr setattr hasattr delattr id iter next open input
+    bool list dict set tuple enumerate zip getattr hasattr delattr id iter next open input
     """.split()  # noqa: SIM905 (a list of names is read as text)
 )
 
@@ -69,8 +74,8 @@ class _Converter(ast.NodeTransformer):
         called = node.func
         if isinstance(called, ast.Name) and called.id in _PYTHONS:
             return node
-        if isinstance(called, ast.Name) and called.id in OF_CLASSES:
-            called.id = OF_CLASSES[called.id]
+        if isinstance(called, ast.Name) and called.id in OF_PYTHON:
+            called.id = OF_PYTHON[called.id]
             return node
         operands = [called]
         if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name):
@@ -205,9 +210,29 @@ def converted(source: str | bytes, file: str, compiled: Collection[str] = ()) ->
     Functions whose names are in `compiled` become compiled functions.
     """
     tree: Any = converted_tree(ast.parse(source, file), compiled)
+    tree.body.insert(_after_imports_from_future(tree.body), _MARK)
     code: CodeType = compile(tree, file, "exec", dont_inherit=True)
     _SOURCES[file] = source
     return code
+
+
+_MARK = ast.fix_missing_locations(ast.parse(f"{PROGRAM} = True").body[0])
+
+
+def _after_imports_from_future(body: list[ast.stmt]) -> int:
+    """Return the place of the first statement that may stand before others: after the docstring,
+    too.
+    """
+    for i, statement in enumerate(body):
+        is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        if not is_text and getattr(statement, "module", None) != "__future__":
+            return i
+    return len(body)
+
+
+def is_programs(function: FunctionType) -> bool:
+    """Return True for a function of a program, also for one that it makes by `exec`."""
+    return PROGRAM in function.__globals__
 
 
 def converted_tree(tree: ast.AST, compiled: Collection[str] = ()) -> ast.AST:
@@ -225,7 +250,7 @@ def original(function: FunctionType) -> FunctionType:
 
     Other functions, and those of which the file has several at one place, are returned as they are.
     """
-    if not isinstance(function, FunctionType) or ACROSS not in function.__globals__:
+    if not isinstance(function, FunctionType) or not is_programs(function):
         return function
     code = function.__code__
     found = [c for c in _codes(code.co_filename) if _place(c) == _place(code)]
@@ -273,8 +298,10 @@ __all__ = [
     "ITEM",
     "JIT",
     "KEY",
-    "OF_CLASSES",
+    "OF_PYTHON",
+    "PROGRAM",
     "converted",
     "converted_tree",
+    "is_programs",
     "original",
 ]

@@ -122,7 +122,7 @@ def under_the_runner() -> list[Case]:
         name, file = theirs.__name__.replace(cases.__name__, package), str(theirs.__file__)
         module = sys.modules[name] = type(sys)(name)
         module.__package__ = package
-        importer.bind(module.__dict__)
+        importer.bind()
         with npx.np_default_dtype(), npx.backend("numpy"):
             exec(converted(Path(file).read_bytes(), file), module.__dict__)
     return sys.modules[f"{package}.base"].__dict__["CASES"]

@@ -20,7 +20,7 @@ from npcompat._script.source import converted
 
 def execute(source, **names):
     namespace = dict(names)
-    importer.bind(namespace)
+    importer.bind()
     exec(converted(textwrap.dedent(source), "<program>"), namespace)
     return namespace
 

@@ -20,7 +20,7 @@ PROGRAMS = sorted(FOLDER.glob("*.py"))
 
 def printed(code, name):
     module = ModuleType(name)
-    importer.bind(module.__dict__)
+    importer.bind()
     found = io.StringIO()
     sys.modules[name] = module
     try:

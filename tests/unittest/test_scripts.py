@@ -107,6 +107,23 @@ def test_a_program_of_several_files(project):
     assert printed == "['program.py', '--flag', '-m'] __main__ [3, 'a'] 3 8 x1.0\n"
 
 
+def test_modules_that_runpy_runs(project):
+    (project / "main.py").write_text(
+        "import runpy\n"
+        "for name in ('helper', 'package.part'):\n"
+        "    print(runpy.run_module(name)['__doc__'])\n"
+    )
+    (project / "helper.py").write_text(
+        '"""Text."""\nfrom __future__ import annotations\nimport numpy as np\nx = np.ones(2)\n'
+        "print(list(map(np.sum, [x, x])), isinstance(x, np.ndarray))\n"
+    )
+    expected = run("main.py", cwd=project)
+    assert expected[0] == 0, expected[2]
+    code, found, errors = run("-m", "npcompat", "main.py", cwd=project)
+    assert code == 0, errors
+    assert found == expected[1]
+
+
 def test_modules_and_code(project):
     code, printed, _ = run("-m", "npcompat", "-m", "package", "a", "-b", cwd=project)
     assert code == 0 and printed == "[0 1 2] npcompat.numpy._ndarray ['a', '-b']\n"

@@ -6,12 +6,36 @@ mistake: `series.iloc[mask]` of pandas would give other rows, and the numbers of
 """
 
 import importlib
+from dataclasses import dataclass
+from functools import partial
 
 from npcompat._libraries.replacing import replace
 
-REPLACED = {
+
+@dataclass(frozen=True)
+class Function:
+    """A function or method of a library that gets NumPy's arrays for ours.
+
+    Parameters
+    ----------
+    place : str
+        `module:name`.
+    within : bool
+        If True, also for arrays in lists, tuples and dicts among its arguments.
+    result : bool
+        If True, its result is converted, too, since it calls functions of the program.
+    """
+
+    place: str
+    within: bool = False
+    result: bool = False
+
+
+within, result = partial(Function, within=True), partial(Function, result=True)
+
+REPLACED: dict[str, tuple[str | Function, ...]] = {
     "astropy.table.table": (
-        "astropy.table.table:Table.__init__",
+        within("astropy.table.table:Table.__init__"),
         "astropy.table.table:Table.__getitem__",
         "astropy.table.table:Table.__setitem__",
     ),
@@ -22,13 +46,17 @@ REPLACED = {
         "gymnasium.spaces.multi_binary:MultiBinary.contains",
     ),
     "h5py._hl.dataset": (  # reads rows of several lengths in C, without a look at their class
-        "h5py._hl.dataset:make_new_dset",
-        "h5py._hl.dataset:Dataset.__setitem__",
-        "h5py._hl.attrs:AttributeManager.create",
+        within("h5py._hl.dataset:make_new_dset"),
+        within("h5py._hl.dataset:Dataset.__setitem__"),
+        within("h5py._hl.attrs:AttributeManager.create"),
     ),
     "lightgbm.basic": ("lightgbm.basic:_list_to_1d_numpy",),  # gradients of own objectives
     "matplotlib.cbook": ("matplotlib.cbook:_reshape_2D",),  # columns, which else are rows
     "networkx.convert": ("networkx.convert:to_networkx_graph",),  # takes others for lists of edges
+    "numpy.testing": (
+        within("numpy.testing._private.utils:assert_equal"),
+        within("numpy.testing._private.utils:assert_almost_equal"),
+    ),
     "pandas": (
         "pandas._libs.lib:item_from_zerodim",  # operators, the flexible ones, too
         "pandas.core.common:is_bool_indexer",
@@ -39,40 +67,41 @@ REPLACED = {
         "pandas.core.tools.timedeltas:to_timedelta",
         "pandas.core.generic:NDFrame._where",
         "pandas.core.util.hashing:hash_array",
-        "pandas.core.reshape.merge:merge",
+        within("pandas.core.reshape.merge:merge"),
         "pandas.core.arrays.integer:IntegerArray.__init__",
         "pandas.core.arrays.floating:FloatingArray.__init__",
         "pandas.core.arrays.boolean:BooleanArray.__init__",
         "pandas.core.arrays.numpy_:NumpyExtensionArray.__init__",
+        "pandas.core.indexes.base:Index.__new__",  # copies what could change
         "pandas.core.indexes.base:Index.delete",
-        "pandas.core.series:Series.__init__",
+        within("pandas.core.series:Series.__init__"),
         "pandas.core.series:Series._flex_method",
         "pandas.core.frame:DataFrame.from_records",
-        "pandas.core.frame:DataFrame.__init__",
+        within("pandas.core.frame:DataFrame.__init__"),
         "pandas.core.frame:DataFrame.__setitem__",
         "pandas.core.frame:DataFrame.insert",
-        "pandas.core.frame:DataFrame.set_index",
-        "pandas.core.frame:DataFrame.groupby",
-        "pandas.core.series:Series.groupby",
+        within("pandas.core.frame:DataFrame.set_index"),
+        within("pandas.core.frame:DataFrame.groupby"),
+        within("pandas.core.series:Series.groupby"),
         "pandas.core.frame:DataFrame._flex_arith_method",
         "pandas.core.frame:DataFrame._flex_cmp_method",
     ),
     "scipy.linalg._matfuncs": ("scipy.linalg._matfuncs:_funm_loops",),
     "scipy.optimize._differentiable_functions": (  # gradients, which code in C gets
-        "scipy.optimize._differentiable_functions:_ScalarGradWrapper.__call__",
-        "scipy.optimize._differentiable_functions:_VectorFunWrapper.__call__",
-        "scipy.optimize._differentiable_functions:_VectorJacWrapper.__call__",
-        "scipy.optimize._differentiable_functions:VectorFunction.jac",
+        result("scipy.optimize._differentiable_functions:_ScalarGradWrapper.__call__"),
+        result("scipy.optimize._differentiable_functions:_VectorFunWrapper.__call__"),
+        result("scipy.optimize._differentiable_functions:_VectorJacWrapper.__call__"),
+        result("scipy.optimize._differentiable_functions:VectorFunction.jac"),
         "scipy.optimize._numdiff:group_columns",
     ),
     "scipy.sparse.linalg._interface": (
         "scipy.sparse.linalg._interface:aslinearoperator",  # dense matrices of iterative solvers
     ),
     "sklearn.model_selection._search": (
-        "sklearn.model_selection._search:ParameterGrid.__init__",
-        "sklearn.model_selection._search:ParameterSampler.__init__",
-        "sklearn.model_selection._search:GridSearchCV.__init__",
-        "sklearn.model_selection._search:RandomizedSearchCV.__init__",
+        within("sklearn.model_selection._search:ParameterGrid.__init__"),
+        within("sklearn.model_selection._search:ParameterSampler.__init__"),
+        within("sklearn.model_selection._search:GridSearchCV.__init__"),
+        within("sklearn.model_selection._search:RandomizedSearchCV.__init__"),
     ),
     "sklearn.utils.class_weight": (
         "sklearn.utils.class_weight:compute_class_weight",
@@ -99,59 +128,27 @@ REPLACED = {
     ),
     "xgboost.core": ("xgboost.objective:_grad_arrinf",),  # gradients of own objectives
     "xarray": (  # positions only: the values that it holds stay ours
-        "xarray.core.dataarray:DataArray.__getitem__",
-        "xarray.core.dataarray:DataArray.isel",
-        "xarray.core.dataarray:DataArray.sel",
-        "xarray.core.dataarray:DataArray.interp",
-        "xarray.core.dataset:Dataset.isel",
-        "xarray.core.dataset:Dataset.sel",
-        "xarray.core.dataset:Dataset.interp",
+        within("xarray.core.dataarray:DataArray.__getitem__"),
+        within("xarray.core.dataarray:DataArray.isel"),
+        within("xarray.core.dataarray:DataArray.sel"),
+        within("xarray.core.dataarray:DataArray.interp"),
+        within("xarray.core.dataset:Dataset.isel"),
+        within("xarray.core.dataset:Dataset.sel"),
+        within("xarray.core.dataset:Dataset.interp"),
         "xarray.core.variable:Variable.__getitem__",
         "xarray.core.variable:Variable.isel",
     ),
 }
-"""Functions and methods, as `module:name`, by the module after whose import they are replaced."""
-
-WITHIN = (
-    "make_new_dset",
-    "Dataset.__setitem__",
-    "AttributeManager.create",
-    "Table.__init__",
-    "merge",
-    "Series.__init__",
-    "DataFrame.__init__",
-    "DataFrame.set_index",
-    "DataFrame.groupby",
-    "Series.groupby",
-    "ParameterGrid.__init__",
-    "ParameterSampler.__init__",
-    "GridSearchCV.__init__",
-    "RandomizedSearchCV.__init__",
-    "DataArray.__getitem__",
-    "DataArray.isel",
-    "DataArray.sel",
-    "DataArray.interp",
-    "Dataset.isel",
-    "Dataset.sel",
-    "Dataset.interp",
-)
-"""Those whose arguments are lists and dicts of arrays, too: keys, grids and positions."""
-
-RESULTS = (
-    "_ScalarGradWrapper.__call__",
-    "_VectorFunWrapper.__call__",
-    "_VectorJacWrapper.__call__",
-    "VectorFunction.jac",
-)
-"""Those whose result is converted, too: they call functions of the program."""
+"""Functions and methods, by the module after whose import they are replaced."""
 
 
 def extend(library: str) -> None:
     """Replace the functions of a library that has been imported."""
-    for place in REPLACED[library]:
-        module, _, path = place.partition(":")
+    for given in REPLACED[library]:
+        function = Function(given) if isinstance(given, str) else given
+        module, _, path = function.place.partition(":")
         importlib.import_module(module)
-        replace(module, path, within=path in WITHIN, result=path in RESULTS)
+        replace(module, path, within=function.within, result=function.result)
 
 
-__all__ = ["REPLACED", "RESULTS", "WITHIN", "extend"]
+__all__ = ["REPLACED", "Function", "extend"]

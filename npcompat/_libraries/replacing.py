@@ -126,11 +126,13 @@ def _numpys(x: Any) -> Any:
 
 
 def _within(x: Any) -> Any:
-    """Convert arrays of a list or a dict; the object itself if none is there, as some compare it."""
-    if type(x) is list:
+    """Convert arrays of a list, tuple or dict; the object itself if none is there, as some compare
+    it.
+    """
+    if type(x) is list or type(x) is tuple:
         if not any([_may_hold(kind) for kind in set(map(type, x))]):
             return x
-        made: Any = list(map(_within, x))
+        made: Any = type(x)(map(_within, x))
         return made if any([a is not b for a, b in zip(made, x, strict=True)]) else x
     if type(x) is dict:
         made = {name: _within(item) for name, item in x.items()}
@@ -147,7 +149,7 @@ def _within(x: Any) -> Any:
 
 
 def _may_hold(kind: type) -> bool:
-    return kind is list or kind is dict or issubclass(kind, Handle | onp.ndarray)
+    return kind in (list, tuple, dict) or issubclass(kind, Handle | onp.ndarray)
 
 
 __all__ = ["replace"]

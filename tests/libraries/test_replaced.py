@@ -11,7 +11,8 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 def test_every_replaced_function_is_there():
     for places in REPLACED.values():
-        for place in places:
+        for given in places:
+            place = given if isinstance(given, str) else given.place
             module, _, path = place.partition(":")
             found = pytest.importorskip(module)
             for name in path.split("."):

@@ -22,6 +22,8 @@ _ARRAYS = ("mxnet.np", "mxnet.numpy", "mxnet.nd", "mxnet.ndarray")
 _DRAWS = ("mxnet.np.random", "mxnet.numpy.random")
 _DEFAULT_FLOATS = ("array", "arange", "full", "eye")
 """Functions whose results are float32 in MXNet also where integers are given."""
+_TAKERS = ("take", "pick", "one_hot", "gather_nd", "embedding", "batch_take", "index_add")
+"""Functions whose arrays of integers are positions."""
 _GONE = {
     "io": "gluon.data.DataLoader, or image.ImageIter",
     "profiler": "npx.profile",
@@ -64,6 +66,27 @@ class _Finder(ast.NodeVisitor):
         self._modules: dict[str, str] = {}  # names of the program, and MXNet's modules
         self._values: dict[str, ast.expr] = {}  # what was assigned last, by name
         self._replaced: set[ast.AST] = set()  # parts of what is replaced as a whole
+        self._positions: set[ast.AST] = set()  # what integers are needed for, and names of it
+        self._position_names: set[str] = set()
+
+    def find(self) -> list[Place]:
+        """Return the places of the program."""
+        tree = ast.parse(self._source)
+        for node in ast.walk(tree):
+            called = getattr(node, "func", None)
+            if isinstance(node, ast.Subscript):
+                self._note_positions(node.slice)
+            elif isinstance(node, ast.Call) and getattr(called, "attr", None) in _TAKERS:
+                for given in (*node.args, *[k.value for k in node.keywords]):
+                    self._note_positions(given)
+        self.visit(tree)
+        return self.places
+
+    def _note_positions(self, node: ast.expr) -> None:
+        for part in node.elts if isinstance(node, ast.Tuple) else [node]:
+            self._positions.add(part)
+            if isinstance(part, ast.Name):
+                self._position_names.add(part.id)
 
     def _add(self, node: Any, reason: str, old: Any = None, new: str = "", hint: str = "") -> None:
         """Add a place, whose line is that of the program with `new` for the node `old`."""
@@ -135,6 +158,8 @@ class _Finder(ast.NodeVisitor):
     # --- calls
 
     def visit_Assign(self, node: ast.Assign) -> None:
+        if any([isinstance(t, ast.Name) and t.id in self._position_names for t in node.targets]):
+            self._positions.add(node.value)
         self.visit(node.value)
         for target in node.targets:
             self.visit(target)
@@ -271,7 +296,7 @@ class _Finder(ast.NodeVisitor):
         positional = [ast.unparse(a) for a in node.args]
         named = [ast.unparse(k) for k in node.keywords]
         if name in _DEFAULT_FLOATS and "dtype" not in [k.arg for k in node.keywords]:
-            if name == "eye" or not _is_of_integers(node.args[-1:]):
+            if name == "eye" or not _is_of_integers(node.args[-1:]) or node in self._positions:
                 return
             if name == "array" and len(node.args) > 1:
                 return
@@ -386,9 +411,7 @@ def places(source: str) -> list[Place]:
     >>> [(p.line, p.instead) for p in found]
     [(1, 'from npcompat import np'), (2, "x = np.array([1, 2], dtype='float32')")]
     """
-    finder = _Finder(source)
-    finder.visit(ast.parse(source))
-    return sorted(dict.fromkeys(finder.places), key=lambda place: place.line)
+    return sorted(dict.fromkeys(_Finder(source).find()), key=lambda place: place.line)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

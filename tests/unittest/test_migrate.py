@@ -60,6 +60,8 @@ SAME = [
     "b = np.zeros((3, 2)); b[0] = np.ones((1, 1)); b[0, 0] = 1.0",
     "b = np.zeros(3); b[:1] = np.ones(1); x[0] = np.ones(1)",
     "x = nd.zeros((2, 3))",
+    "y = x.take(np.array([0])); z = npx.pick(x, np.array([1, 0])); x[np.array([1])] = 0",
+    "i = np.array([0])\ny = x.take(i)",
     "y = npx.softmax(x)",
     "class B(gluon.Block):\n    def __init__(self):\n        super().__init__(prefix='b_')",
 ]

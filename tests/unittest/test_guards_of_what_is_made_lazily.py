@@ -3,6 +3,7 @@
 import functools
 import threading
 import types
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ def by_hasattr(make):
     class Model:
         pass
 
-    model = Model()
+    model: Any = Model()
 
     def read():
         if not hasattr(model, "k"):
@@ -52,14 +53,14 @@ def by_catching_the_error(make):
 def on_the_function(make):
     def read():
         if getattr(read, "k", None) is None:
-            read.k = make()
-        return read.k
+            read.k = make()  # type: ignore[attr-defined]
+        return read.k  # type: ignore[attr-defined]
 
     return read, lambda value: setattr(read, "k", value)
 
 
 def on_a_module(make):
-    module = types.ModuleType("settings")
+    module: Any = types.ModuleType("settings")
 
     def read():
         if not hasattr(module, "k"):
@@ -70,15 +71,14 @@ def on_a_module(make):
 
 
 def on_a_class(make):
-    class Model:
-        pass
+    model: Any = type("Model", (), {})
 
     def read():
-        if not hasattr(Model, "k"):
-            Model.k = make()
-        return Model.k
+        if not hasattr(model, "k"):
+            model.k = make()
+        return model.k
 
-    return read, lambda value: setattr(Model, "k", value)
+    return read, lambda value: setattr(model, "k", value)
 
 
 def by_getattr_of_the_class(make):
@@ -89,7 +89,7 @@ def by_getattr_of_the_class(make):
             self.k = make()
             return self.k
 
-    model = Model()
+    model: Any = Model()
     return lambda: model.k, lambda value: setattr(model, "k", value)
 
 
@@ -99,19 +99,19 @@ def by_a_cached_property(make):
         def k(self):
             return make()
 
-    model = Model()
+    model: Any = Model()
     return lambda: model.k, lambda value: setattr(model, "k", value)
 
 
 def in_a_block(make):
     class Block(gluon.HybridBlock):
-        def forward(self):
+        def forward(self, x, *args):
             if not hasattr(self, "k"):
                 self.k = make()
             return self.k
 
     block = Block()
-    return block.forward, lambda value: setattr(block, "k", value)
+    return lambda: block.forward(None), lambda value: setattr(block, "k", value)
 
 
 def in_a_dict(make):

@@ -57,6 +57,7 @@ def test_npcompat_imports_no_library_that_it_extends():
         "matplotlib.cbook",
         "networkx.convert",
         "numba",
+        "numpy.testing",
         "pandas",
         "scipy.linalg._matfuncs",
         "scipy.ndimage",

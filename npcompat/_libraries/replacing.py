@@ -53,7 +53,7 @@ def replace(
         )
         return
     replaced = (
-        _with_numpys(function, _within if within else _numpys, _numpys if result else _as_it_is)
+        _with_numpys(function, with_numpys if within else _numpys, _numpys if result else _as_it_is)
         if outputs is None
         else _with_numpys_for(function, outputs)
     )
@@ -125,17 +125,18 @@ def _numpys(x: Any) -> Any:
     return onp.asarray(x)[()] if isinstance(x, onp.generic) else onp.asarray(x)
 
 
-def _within(x: Any) -> Any:
-    """Convert arrays of a list, tuple or dict; the object itself if none is there, as some compare
-    it.
+def with_numpys(x: Any) -> Any:
+    """Return NumPy's array for ours, and a list, tuple or dict with NumPy's arrays in place of ours.
+
+    It is the object itself if none is there, as some compare it.
     """
     if type(x) is list or type(x) is tuple:
         if not any([_may_hold(kind) for kind in set(map(type, x))]):
             return x
-        made: Any = type(x)(map(_within, x))
+        made: Any = type(x)(map(with_numpys, x))
         return made if any([a is not b for a, b in zip(made, x, strict=True)]) else x
     if type(x) is dict:
-        made = {name: _within(item) for name, item in x.items()}
+        made = {name: with_numpys(item) for name, item in x.items()}
         return made if any([made[name] is not item for name, item in x.items()]) else x
     found = _numpys(x)
     if type(found) is onp.ndarray and found.dtype.kind == "O":
@@ -152,4 +153,4 @@ def _may_hold(kind: type) -> bool:
     return kind in (list, tuple, dict) or issubclass(kind, Handle | onp.ndarray)
 
 
-__all__ = ["replace"]
+__all__ = ["replace", "with_numpys"]

@@ -34,6 +34,7 @@ from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch.array_like import array_of
 from npcompat._internal.dispatch.borrowed_buffers import over_memory
 from npcompat._internal.native.fast_path import FramelessCall
+from npcompat._libraries.replacing import with_numpys
 from npcompat._script.source import is_programs
 from npcompat.numpy._unbound import Unbound
 
@@ -209,7 +210,7 @@ def _how(function: Any, reached: Any) -> int:
         function = function.__func__
         kind = type(function)
     if _is_ours(kind):
-        if kind is FramelessCall and function.finish is _returned:
+        if kind is FramelessCall and function.finish is with_numpys:
             return _KEPT
         return _decided.get(function, _AS_IT_IS) if issubclass(kind, Unbound) else _AS_IT_IS
     if kind is partial:
@@ -350,20 +351,11 @@ def _callback(x: Any) -> Any:
     function = x.__func__ if type(x) is MethodType else x
     if type(function) is not FunctionType or not is_programs(function):
         return x
-    return FramelessCall(x, _as_given, _returned)
+    return FramelessCall(x, _as_given, with_numpys)
 
 
 def _as_given(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tuple[Any, Any, None]:
     return args, kwargs, None
-
-
-def _returned(x: Any) -> Any:
-    """Return what a function of the program gives to a package: arrays, and those in a sequence."""
-    if isinstance(x, Handle):
-        return _Handing()._array(x)
-    if type(x) in (tuple, list) and _may_be_in(x):
-        return type(x)([_returned(item) for item in x])
-    return x
 
 
 class _Handing:

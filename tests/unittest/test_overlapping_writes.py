@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-PROGRAM = Path(__file__).parent / "programs" / "overlapping_writes.py"
+PROGRAMS = Path(__file__).parent / "programs"
 
 
 ALL = [
@@ -29,10 +29,19 @@ ALWAYS = {("int64", 2, 2, 3, "alone"), ("complex64", 1, 2, 9, "among")}
     [case if case in ALWAYS else pytest.param(*case, marks=pytest.mark.slow) for case in ALL],
 )
 def test_producers_and_writes_equal_numpy(dtype, axes, part, parts, around):
+    check("overlapping_writes.py", dtype, *map(str, (axes, part, parts)), around)
+
+
+def test_writes_of_single_elements_equal_numpy():
+    check("overlapping_elements.py")
+
+
+def check(program, *arguments):
+    """Run a program with XLA as users have it, which prints how many results are wrong."""
     environment = {k: v for k, v in os.environ.items() if k != "XLA_FLAGS"}
     environment["PYTHONPATH"] = str(Path(__file__).parents[2])
     ran = subprocess.run(
-        [sys.executable, str(PROGRAM), dtype, *map(str, (axes, part, parts)), around],
+        [sys.executable, str(PROGRAMS / program), *arguments],
         capture_output=True,
         text=True,
         timeout=550,

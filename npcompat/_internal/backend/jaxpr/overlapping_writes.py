@@ -8,7 +8,8 @@ cumulative sums and others.
 So each write is checked before it reaches XLA. The roots of an array stand for the memory that it
 may share. If the written array and the new values have a common root, and anything but plain slices
 lies between, one of the two is copied first. It is the written array if that is reshaped, since XLA
-would have to copy it anyway, else the new values.
+would have to copy it anyway, else the new values. A single element that is written to many places is
+computed again for each of them, so that it reads that memory, too.
 """
 
 import functools
@@ -60,6 +61,7 @@ class _Memory:
         self.roots: dict[Var, frozenset[Any]] = {}
         self.laid_out: set[Var] = set()  # arrays with a reshape between them and their roots
         self.reads: dict[Var, Reads] = {}
+        self.elements: set[Var] = set()  # single elements of arrays
 
     def own(self, var: Any, root: Any = None) -> None:
         """Make an array a root, or the sole alias of another root."""
@@ -97,6 +99,7 @@ class _Memory:
         if name in _OWN_MEMORY:
             return
         operands = [v for v in equation.invars if _is_large(v)]
+        elements = [v for v in equation.invars if type(v) is Var and v in self.elements]
         farther: dict[int, int] = {}
         if name in _SLICES:
             farther = {_WHOLE: _SLICED}
@@ -108,7 +111,7 @@ class _Memory:
             farther = {_WHOLE: _OTHERWISE, _SLICED: _OTHERWISE}
         reads: dict[Any, int] = {}
         roots: set[Any] = set()
-        for operand in operands:
+        for operand in (*operands, *elements):
             roots |= self.roots_of(operand)
             for root, how in self.reads_of(operand).items():
                 reads[root] = max(reads.get(root, 0), farther.get(how, how))
@@ -116,16 +119,32 @@ class _Memory:
             reads = {_ANY: max(reads.values())}
         moved = name not in ELEMENTWISE or any([v in self.laid_out for v in operands])
         for out in equation.outvars:
-            if not operands:
+            if not reads:
                 continue  # computed from scalars: it has memory of its own
+            if not _is_large(out):
+                self._note_element(out, name, reads)
+                continue
+            if not operands:
+                self.own(out)
+                self.reads[out] = {**self.reads[out], **reads}
+                continue
             self.roots[out] = frozenset(roots) if len(roots) <= _MOST_ROOTS else frozenset((_ANY,))
             self.reads[out] = reads
             if moved:
                 self.laid_out.add(out)
 
+    def _note_element(self, out: Any, name: str, reads: Reads) -> None:
+        """Note a single element: the loop that writes computes it for each of its own, but not sums
+        and other reductions.
+        """
+        if name not in _REDUCTIONS:
+            self.elements.add(out)
+            self.roots[out] = frozenset()
+            self.reads[out] = {root: min(how, _SLICED) for root, how in reads.items()}
+
 
 def _is_large(atom: Any) -> bool:
-    """True for arrays that may have several elements; a single one is read before it is written."""
+    """True for arrays that may have several elements."""
     shape = getattr(atom.aval, "shape", ())
     return type(atom) is Var and not (
         all([type(n) is int for n in shape]) and math.prod(shape) <= 1

@@ -55,7 +55,11 @@ def processes_share_programs(tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 # extensions of libraries that may be missing; programs, which run when they are imported
-collect_ignore_glob = ["npcompat/_libraries/*_*.py", "tests/published/*.py"]
+collect_ignore_glob = [
+    "npcompat/_libraries/*_*.py",
+    "tests/published/*.py",
+    "tests/libraries/programs/*.py",
+]
 if find_spec("torch") is None:  # what imports it can't be looked at for doctests
     collect_ignore_glob += ["npcompat/_internal/backend/kit/torch_*.py", "*/optional_torch.py"]
 pytest_plugins = ["tests.interop.plugin"]

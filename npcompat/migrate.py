@@ -73,11 +73,14 @@ class _Finder(ast.NodeVisitor):
         """Return the places of the program."""
         tree = ast.parse(self._source)
         for node in ast.walk(tree):
-            called = getattr(node, "func", None)
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                self._bind(node)
+        for node in ast.walk(tree):
             if isinstance(node, ast.Subscript):
                 self._note_positions(node.slice)
-            elif isinstance(node, ast.Call) and getattr(called, "attr", None) in _TAKERS:
-                for given in (*node.args, *[k.value for k in node.keywords]):
+            elif isinstance(node, ast.Call) and getattr(node.func, "attr", None) in _TAKERS:
+                of_module = bool(self._path(node.func))  # whose first argument is the data
+                for given in (*node.args[of_module:], *[k.value for k in node.keywords]):
                     self._note_positions(given)
         self.visit(tree)
         return self.places
@@ -102,20 +105,28 @@ class _Finder(ast.NodeVisitor):
 
     # --- names
 
+    def _bind(self, node: ast.Import | ast.ImportFrom) -> None:
+        """Note the names under which a program imports MXNet's modules."""
+        for alias in node.names if isinstance(node, ast.Import) else ():
+            if alias.name.partition(".")[0] == "mxnet":
+                self._modules[alias.asname or "mxnet"] = alias.name if alias.asname else "mxnet"
+        if isinstance(node, ast.ImportFrom) and _is_of_mxnet(node):
+            for alias in node.names:
+                self._modules[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
             if alias.name.partition(".")[0] == "mxnet":
-                self._modules[alias.asname or "mxnet"] = alias.name if alias.asname else "mxnet"
                 renamed = "npcompat" + alias.name.removeprefix("mxnet")
                 bound = alias.asname or ("mxnet" if "." not in alias.name else None)
                 new = f"import {renamed}" + (f" as {bound}" if bound else "")
                 self._add(node, "the package is npcompat", node, new)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        if node.module is None or node.module.partition(".")[0] != "mxnet" or node.level:
+        if not _is_of_mxnet(node):
             return
+        assert node.module is not None
         for alias in node.names:
-            self._modules[alias.asname or alias.name] = f"{node.module}.{alias.name}"
             if node.module == "mxnet" and alias.name in _GONE:
                 self._add(node, f"mxnet.{alias.name} is not here", hint=f"use {_GONE[alias.name]}")
         names = ", ".join([a.name + (f" as {a.asname}" if a.asname else "") for a in node.names])
@@ -335,6 +346,10 @@ class _Finder(ast.NodeVisitor):
         if value == "row_sparse" or (word.arg == "sparse_grad" and value is True):
             return "arrays and gradients are dense"
         return ""
+
+
+def _is_of_mxnet(node: ast.ImportFrom) -> bool:
+    return not node.level and str(node.module).partition(".")[0] == "mxnet"
 
 
 _SPACES = {"np": "numpy", "npx": "numpy_extension"}

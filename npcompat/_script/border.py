@@ -9,12 +9,10 @@ Lists and dicts are handed over themselves, as the package may write into them o
 time of the call NumPy's arrays stand in them. They stay there if the package keeps the container.
 """
 
-import builtins
+import operator
 import sys
-import sysconfig
 from collections.abc import Callable
 from functools import lru_cache, partial, update_wrapper, wraps
-from pathlib import Path
 from types import (
     BuiltinFunctionType,
     FunctionType,
@@ -35,134 +33,20 @@ from npcompat._internal.dispatch.array_like import array_of
 from npcompat._internal.dispatch.borrowed_buffers import over_memory
 from npcompat._internal.native.fast_path import FramelessCall
 from npcompat._libraries.replacing import with_numpys
+from npcompat._script.packages import (
+    OURS,
+    PYTHONS_OWN,
+    SOME_PACKAGE,
+    extends_package,
+    is_installed,
+    is_ours,
+    note_nameless,
+    package_in,
+    package_of,
+    takes_numpys,
+)
 from npcompat._script.source import is_programs
 from npcompat.numpy._unbound import Unbound
-
-_OURS = "npcompat"
-_STANDARD = frozenset(sys.stdlib_module_names)
-_INSTALLED = tuple(
-    {sysconfig.get_path(name) + "/" for name in ("purelib", "platlib", "stdlib", "platstdlib")}
-)
-
-
-@lru_cache(maxsize=4096)
-def is_installed(package: str) -> bool:
-    """Return True for the name of a package that is installed, and neither ours nor Python's."""
-    if package == _OURS or package in _STANDARD:
-        return False
-    file = getattr(sys.modules.get(package), "__file__", None)
-    return file is not None and is_installed_file(file)
-
-
-@lru_cache(maxsize=4096)
-def _is_packages(kind: type) -> bool:
-    """Return True for a class of a package that is installed."""
-    return is_installed(_package(kind.__module__))
-
-
-@lru_cache(maxsize=4096)
-def _owner(kind: type, name: str) -> type:
-    """Return the class that an attribute comes from: a base of a package, for one of the program."""
-    return next((k for k in kind.__mro__ if name in vars(k)), kind)
-
-
-@lru_cache(maxsize=4096)
-def _takes_numpys(kind: type, name: str) -> bool:
-    """Return True if an attribute of an object, or its items, are those of a package's class."""
-    return _is_packages(_owner(kind, name))
-
-
-@lru_cache(maxsize=4096)
-def _extends_package(kind: type) -> bool:
-    return any(map(_is_packages, kind.__mro__))
-
-
-@lru_cache(maxsize=4096)
-def _is_ours(kind: Any) -> bool:
-    """Return True for a class of npcompat's."""
-    return kind is not type and _package(kind.__module__) == _OURS
-
-
-@lru_cache(maxsize=4096)
-def is_installed_file(file: str) -> bool:
-    """Return True for a file of an installed package or of Python itself, not of the program."""
-    path = Path(file).resolve()
-    if str(path).startswith(_INSTALLED) or not {"site-packages", "dist-packages"}.isdisjoint(
-        path.parts
-    ):
-        return True
-    return any([_holds_packages(str(folder)) for folder in path.parents])
-
-
-@lru_cache(maxsize=4096)
-def _holds_packages(folder: str) -> bool:
-    """Return True for a folder into which packages were installed, as by `pip install --target`."""
-    return folder in sys.path and any(Path(folder).glob("*.dist-info"))
-
-
-# --- what belongs to a package --------------------------------------------------------------------
-
-
-def _module_of(function: Any, reached: Any) -> str:
-    """The package that a callable belongs to: that of the object or module that it was taken
-    from.
-    """
-    kind = type(function)
-    owner = getattr(function, "__self__", None)
-    if isinstance(owner, ModuleType):
-        name: Any = owner.__name__
-    elif owner is not None and not isinstance(owner, type):
-        of: Any = type(owner)
-        if of in _nameless:
-            return _SOME_PACKAGE
-        name = _owner(of, getattr(function, "__name__", "")).__module__
-    elif owner is not None and kind is BuiltinFunctionType:
-        name = owner.__module__  # a method in C of a class
-    elif not isinstance(function, type | FunctionType) and is_installed(_package(kind.__module__)):
-        name = kind.__module__  # an object that is called, such as numba's functions
-    else:
-        name = getattr(function, "__module__", None)
-    if name is None and kind is FunctionType:  # a wrapper that is named after a function in C
-        name = function.__globals__.get("__name__")
-    if name is None:  # of a class in C
-        name = getattr(getattr(function, "__objclass__", None), "__module__", None)
-    if name in (None, "builtins") and isinstance(reached, ModuleType):
-        name = reached.__name__
-    return _package(_module_that_has(function) if name is None else name)
-
-
-def _package(module: Any) -> str:
-    return module.partition(".")[0] if isinstance(module, str) else "builtins"
-
-
-def _module_that_has(function: Any) -> str | None:
-    """Return the name of an installed module that has a function in C under its name."""
-    name = getattr(function, "__name__", "")
-    for module, found in list(sys.modules.items()):
-        if (
-            type(found) is ModuleType
-            and found.__dict__.get(name) is function
-            and is_installed(_package(module))
-        ):
-            return module
-    return None
-
-
-_nameless: set[type] = set()
-"""Classes in C that name no module, of which an object came from a package."""
-_SOME_PACKAGE = "<a package>"
-"""Name in place of the package that such a class belongs to."""
-_PYTHONS_OWN = frozenset(
-    [c for m in (builtins, sys.modules["types"]) for c in vars(m).values() if isinstance(c, type)]
-)
-
-
-def _note_nameless(x: Any) -> None:
-    """Note the class of a package's object if it is in C and names no module."""
-    kind = type(getattr(x, "__self__", None)) if type(x) is BuiltinFunctionType else type(x)
-    if kind.__module__ == "builtins" and kind not in _PYTHONS_OWN:
-        _nameless.add(kind)
-
 
 _AS_IT_IS, _CROSSES, _TAKES_FUNCTION, _VIEWS, _KEPT = range(5)
 """How a callable is called: itself, over the border, itself with a function that crosses it, as
@@ -170,7 +54,7 @@ NumPy's `view`, or the function of the program that a package has kept.
 """
 _CALLERS: tuple[Any, ...] = (
     *(np.apply_along_axis, np.apply_over_axes, np.vectorize, np.fromfunction, np.piecewise),
-    *(map, filter, sorted, min, max),
+    *(map, filter, sorted, min, max, operator.call),
 )
 """Functions of ours and of Python that call a function that they are given."""
 _decided: dict[Any, int] = {
@@ -184,8 +68,6 @@ _OF_FUNCTIONS = frozenset(
         "functools",
         "_functools",
         "itertools",
-        "operator",
-        "_operator",
         "heapq",
         "_heapq",
         "bisect",
@@ -193,7 +75,6 @@ _OF_FUNCTIONS = frozenset(
         "contextlib",
         "atexit",
         "timeit",
-        "weakref",
         "sched",
         "threading",
         "concurrent",
@@ -209,7 +90,7 @@ def _how(function: Any, reached: Any) -> int:
     if kind is MethodType:
         function = function.__func__
         kind = type(function)
-    if _is_ours(kind):
+    if is_ours(kind):
         if kind is FramelessCall and function.finish is with_numpys:
             return _KEPT
         return _decided.get(function, _AS_IT_IS) if issubclass(kind, Unbound) else _AS_IT_IS
@@ -235,7 +116,7 @@ def _decide(function: Any, reached: Any) -> int:
         isinstance(function, type) and issubclass(function, Handle | BaseException)
     ):
         return _AS_IT_IS
-    package = _module_of(function, reached)
+    package = package_of(function, reached)
     if isinstance(owner := getattr(function, "__self__", None), onp.ndarray):
         if function.__name__ == "view":
             return _VIEWS
@@ -243,7 +124,7 @@ def _decide(function: Any, reached: Any) -> int:
             return _CROSSES
     if package in _OF_FUNCTIONS:
         return _TAKES_FUNCTION
-    crosses = package == _SOME_PACKAGE or (package != "numpy" and is_installed(package))
+    crosses = package == SOME_PACKAGE or (package != "numpy" and is_installed(package))
     return _CROSSES if crosses else _AS_IT_IS
 
 
@@ -290,9 +171,10 @@ def _of_numpys_class(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tu
 
 def _with_function(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tuple[Any, Any, None]:
     """Return arguments in which functions of packages are ones that cross the border."""
-    args = tuple(map(_called, args))
+    if args:
+        args = (_called(args[0]), *map(_function, args[1:]))
     if kwargs is not None:
-        kwargs = {k: _called(v) for k, v in kwargs.items()}
+        kwargs = {k: _called(v) if k in _FUNCTIONS else _function(v) for k, v in kwargs.items()}
     return args, kwargs, None
 
 
@@ -301,6 +183,16 @@ def _called(x: Any) -> Any:
     if not callable(x) or (not isinstance(x, type) and hasattr(type(x), "__iter__")):
         return x
     return across(x)
+
+
+def _function(x: Any) -> Any:
+    """Return what stands for an argument that may be called; models and classes may be data."""
+    return across(x) if isinstance(x, _FUNCTION_TYPES) else x
+
+
+_FUNCTIONS = frozenset(("target", "func", "function", "fn", "key", "initializer"))
+"""Parameters that take a function."""
+_FUNCTION_TYPES = FunctionType, MethodType, BuiltinFunctionType
 
 
 def _prepare(
@@ -343,7 +235,7 @@ _LOOK_AT_FUNCTIONS = frozenset(
 
 
 def _looks_at_functions(function: Any) -> bool:
-    return _package(str(getattr(function, "__module__", None))) in _LOOK_AT_FUNCTIONS
+    return package_in(str(getattr(function, "__module__", None))) in _LOOK_AT_FUNCTIONS
 
 
 def _callback(x: Any) -> Any:
@@ -393,7 +285,7 @@ class _Handing:
     def _array(self, x: Any) -> Any:
         if isinstance(x, onp.generic):
             return onp.asarray(x)[()]
-        if type(x).__module__.partition(".")[0] != _OURS and _is_pythons(self.function):
+        if type(x).__module__.partition(".")[0] != OURS and _is_pythons(self.function):
             return x  # of a class of the program
         theirs = onp.asarray(x)
         of_objects = theirs.dtype.kind == "O" and theirs.flags.writeable
@@ -491,8 +383,8 @@ def received(x: Any, references: int = 0) -> Any:
         for i in range(len(x)):
             found.append(received(x[i], inside))
         return kind(found)
-    if kind not in _PYTHONS_OWN or kind is BuiltinFunctionType:
-        _note_nameless(x)
+    if kind not in PYTHONS_OWN or kind is BuiltinFunctionType:
+        note_nameless(x)
     return x
 
 
@@ -528,7 +420,7 @@ def key(of: Any, given: Any) -> Any:
     kind: Any = type(of)
     if kind in _CONTAINERS or isinstance(of, Handle):
         return given
-    if _takes_numpys(kind, "__getitem__"):
+    if takes_numpys(kind, "__getitem__"):
         return handed_over(given)
     return given
 
@@ -538,7 +430,7 @@ def item(of: Any, given: Any) -> Any:
     kind: Any = type(of)
     if kind in _CONTAINERS or isinstance(of, Handle):
         return of[given]
-    if _takes_numpys(kind, "__getitem__"):
+    if takes_numpys(kind, "__getitem__"):
         return received(of[handed_over(given)])
     return of[given]
 
@@ -560,7 +452,7 @@ class _Assigned:
     def __setattr__(self, name: str, value: Any) -> None:
         of: Any = _OF.__get__(self)
         kind: Any = type(of)
-        if _takes_numpys(kind, name):
+        if takes_numpys(kind, name):
             value = _HAND_OVER.__get__(self)(value)
         setattr(of, name, value)
 
@@ -570,14 +462,14 @@ class _Assigned:
     def __setitem__(self, given: Any, value: Any) -> None:
         of: Any = _OF.__get__(self)
         kind: Any = type(of)
-        if _takes_numpys(kind, "__setitem__"):
+        if takes_numpys(kind, "__setitem__"):
             given, value = handed_over(given), _HAND_OVER.__get__(self)(value)
         of[given] = value
 
     def __delitem__(self, given: Any) -> None:
         of: Any = _OF.__get__(self)
         kind: Any = type(of)
-        del of[handed_over(given) if _takes_numpys(kind, "__delitem__") else given]
+        del of[handed_over(given) if takes_numpys(kind, "__delitem__") else given]
 
 
 _OF: Any = vars(_Assigned)["of"]
@@ -590,7 +482,7 @@ def assigned(of: Any, hand_over: Callable[[Any], Any] = handed_over) -> Any:
     It is the object itself unless its class is of an installed package, or extends one of it.
     """
     kind: Any = type(of)
-    if kind in _CONTAINERS or not _extends_package(kind):
+    if kind in _CONTAINERS or not extends_package(kind):
         return of
     return _Assigned(of, hand_over)
 
@@ -622,8 +514,6 @@ __all__ = [
     "across",
     "assigned",
     "handed_over",
-    "is_installed",
-    "is_installed_file",
     "is_instance",
     "is_subclass",
     "item",

@@ -8,7 +8,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from npcompat import npx
-from npcompat._script import border
+from npcompat._script import border, packages
 from npcompat._script.source import ACROSS, ASSIGNED, ITEM, JIT, KEY, OF_PYTHON, converted
 from npcompat.numpy import _creation
 from npcompat.numpy.random import mtrand
@@ -40,7 +40,7 @@ class _Finder:
             spec is None
             or not isinstance(spec.loader, SourceFileLoader)
             or spec.origin is None
-            or border.is_installed_file(spec.origin)
+            or packages.is_installed_file(spec.origin)
         ):
             return None
         spec.loader = _Loader(name, spec.origin)

@@ -1,6 +1,8 @@
-"""What a compiled function makes at its first call, and keeps: later calls read it, as eager ones do."""
+"""State that a compiled function makes at its first call: later calls read it, as eager ones do."""
 
 import functools
+import importlib
+import sys
 import threading
 import types
 from typing import Any
@@ -12,18 +14,31 @@ from npcompat import gluon, np, npx
 X = np.ones(2)
 
 
-def by_hasattr(make):
+def read_by_hasattr(owner, make):
+    def read():
+        if not hasattr(owner, "k"):
+            owner.k = make()
+        return owner.k
+
+    return read, lambda value: setattr(owner, "k", value)
+
+
+def on_an_object(make):
     class Model:
         pass
 
-    model: Any = Model()
+    return read_by_hasattr(Model(), make)
 
-    def read():
-        if not hasattr(model, "k"):
-            model.k = make()
-        return model.k
 
-    return read, lambda value: setattr(model, "k", value)
+def on_a_class(make):
+    class Model:
+        pass
+
+    return read_by_hasattr(Model, make)
+
+
+def on_a_module(make):
+    return read_by_hasattr(types.ModuleType("settings"), make)
 
 
 def by_a_computed_name(make):
@@ -57,28 +72,6 @@ def on_the_function(make):
         return read.k  # type: ignore[attr-defined]
 
     return read, lambda value: setattr(read, "k", value)
-
-
-def on_a_module(make):
-    module: Any = types.ModuleType("settings")
-
-    def read():
-        if not hasattr(module, "k"):
-            module.k = make()
-        return module.k
-
-    return read, lambda value: setattr(module, "k", value)
-
-
-def on_a_class(make):
-    model: Any = type("Model", (), {})
-
-    def read():
-        if not hasattr(model, "k"):
-            model.k = make()
-        return model.k
-
-    return read, lambda value: setattr(model, "k", value)
 
 
 def by_getattr_of_the_class(make):
@@ -188,6 +181,37 @@ def test_results_of_others_in_a_cache_compile_nothing_again():
         f(X)
         f(np.ones(3))
     assert not log
+
+
+MODULE = """
+import functools
+from npcompat import np
+table = functools.cache(lambda n: np.arange(float(n)))
+"""
+
+
+@pytest.mark.parametrize("when", ["before", "while tracing"])
+def test_modules_that_are_imported_in_the_function(when, tmp_path, monkeypatch):
+    name = f"lazily_{when.partition(' ')[0]}"
+    (tmp_path / f"{name}.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    source = (
+        f"def f(x):\n    import {name} as m\n    if not hasattr(m, 'k'): m.k = m.table(2) * 0 + 1\n"
+    )
+    names: dict[str, Any] = {}
+    exec(source + "    return x * m.table(2) + m.k\n", names)
+    if when == "before":
+        importlib.import_module(name)
+    f = npx.jit(names["f"])
+    assert f(X).tolist() == [1, 2]
+    module: Any = sys.modules.pop(name)
+    monkeypatch.setitem(sys.modules, name, module)
+    module.table(2)[0] = 50
+    assert f(X).tolist() == [51, 2]
+    module.k[1] = 7
+    assert f(X).tolist() == [51, 8]
+    module.k = np.zeros(2)
+    assert f(X).tolist() == f(X).tolist() == [50, 1]
 
 
 def test_each_thread_has_attributes_of_its_own():

@@ -12,6 +12,7 @@ HEAD = "import mxnet as mx\nfrom mxnet import np, npx, gluon, nd\nfrom mxnet.glu
 LINES = [
     ("x = np.array([1, 2])", "x = np.array([1, 2], dtype='float32')"),
     ("x = mx.np.arange(3) + 1", "x = mx.np.arange(3, dtype='float32') + 1"),
+    ("y = np.take(np.array([1, 2]), i)", "y = np.take(np.array([1, 2], dtype='float32'), i)"),
     ("x = nd.array([[1], [-2]])", "x = nd.array([[1], [-2]], dtype='float32')"),
     ("y = np.stack(p + 1 for p in x)", "y = np.stack([p + 1 for p in x])"),
     ("y = np.argmax(x, axis=1)", "y = np.argmax(x, axis=1).astype('float32')"),
@@ -62,6 +63,7 @@ SAME = [
     "x = nd.zeros((2, 3))",
     "y = x.take(np.array([0])); z = npx.pick(x, np.array([1, 0])); x[np.array([1])] = 0",
     "i = np.array([0])\ny = x.take(i)",
+    "y = np.take(x, np.array([1, 0]))",
     "y = npx.softmax(x)",
     "class B(gluon.Block):\n    def __init__(self):\n        super().__init__(prefix='b_')",
 ]

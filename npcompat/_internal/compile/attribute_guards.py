@@ -1,5 +1,6 @@
 """Guards on attributes of objects and classes that code with given names may read."""
 
+import sys
 import threading
 import types
 from collections.abc import Iterator
@@ -75,6 +76,13 @@ def is_library_module(module: Any) -> bool:
     state = vars(module)
     file = state.get("__file__")
     return is_library(file) if file else state.get("__loader__") is not None
+
+
+def own_modules(names: set[str], package: str | None) -> list[types.ModuleType]:
+    """Return the user's modules that code with these names may import, if it is in a package."""
+    named = names | ({f"{package}.{name}" for name in names} if package else set())
+    found = [sys.modules[name] for name in named & sys.modules.keys()]
+    return [module for module in found if not is_library_module(module)]
 
 
 def is_library_class(kind: type) -> bool:
@@ -169,5 +177,6 @@ __all__ = [
     "is_of_library",
     "lacks_nothing",
     "may_be_hidden",
+    "own_modules",
     "state_of",
 ]

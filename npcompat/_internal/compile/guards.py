@@ -21,7 +21,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from npcompat._internal.compile import snapshots
-from npcompat._internal.compile.attribute_guards import class_guard, is_library_module, state_of
+from npcompat._internal.compile.attribute_guards import class_guard, own_modules, state_of
 from npcompat._internal.compile.names_in_code import names_of, read_names
 from npcompat._internal.compile.noted_state import ALL, NotedState, holds_no_state
 from npcompat._internal.compile.snapshots import ATTRIBUTE, CHECK, ITEM, LACKS, MAPPING, Guard
@@ -102,13 +102,15 @@ class Seen:
 
     `names` are those that the code of visited functions uses. `codes` are these functions, with the
     enclosed variables at each call; `globals` the variables of their modules, with the first values
-    of those that they use. `roots` are the traced function and its static arguments.
+    of those that they use. `roots` are the traced function and its static arguments, `modules` the
+    names of the modules that were imported before.
     """
 
     state: NotedState
     name: str
     roots: tuple[Any, ...]
     stamp: int
+    modules: frozenset[str] = field(default_factory=lambda: frozenset(sys.modules))
     names: set[str] = field(default_factory=set)
     codes: dict[types.CodeType, list[dict[str, Any]]] = field(default_factory=dict)
     globals: dict[int, tuple[dict[str, Any], dict[str, Any]]] = field(default_factory=dict)
@@ -202,17 +204,18 @@ class _Reach:
         logs = self._logs([*self._always.values(), *self._owned.values()])
         always = [g for g in self._always.values() if id(g) not in logs]
         owned = [g for g in self._owned.values() if id(g) not in logs]
-        return [g for g in always if not snapshots.is_frozen(g)], owned
+        return [g for g in always if snapshots.can_fail(g)], owned
 
     def _imported(self) -> list[Any]:
         """Note and return the user's modules that the functions name, and may import themselves."""
         named = {n for code in self._seen.codes for n in names_of(code)}
         packages = {variables.get("__package__") for variables, _ in self._seen.globals.values()}
-        named |= {f"{package}.{name}" for package in packages if package for name in named}
-        found = [sys.modules[name] for name in named & sys.modules.keys()]
-        own = [m for m in found if not is_library_module(m)]
+        own = [module for package in packages for module in own_modules(named, package)]
         for module in own:
             self._state.note(module, self._seen.names)
+            if module.__name__ not in self._seen.modules:
+                text = f"module {module.__name__} was imported while the function was compiled"
+                self._always[id(module), None] = (CHECK, _never, text, None)
         return own
 
     def _add_lacking(self, value: Any) -> None:
@@ -357,6 +360,10 @@ class _Reach:
                 self._always[id(cell), None] = (ATTRIBUTE, cell, "cell_contents", before)
                 self._cell_names.setdefault(id(cell), set()).add(name)
         return found
+
+
+def _never() -> bool:
+    return False
 
 
 def _has_form(array: Handle, before: tuple[Any, int]) -> bool:

@@ -234,15 +234,16 @@ class NotedState:
 
 
 class _ClassLacks:
-    """Check that a class and its bases still lack names."""
+    """Check that a user's class and its bases still lack names."""
 
-    __slots__ = ("_kind", "names")
+    __slots__ = ("_attributes", "names")
 
     def __init__(self, kind: type) -> None:
-        self._kind, self.names = kind, set[str]()
+        self._attributes = [vars(k) for k in kind.__mro__ if not is_of_library(k)]
+        self.names = set[str]()
 
     def __call__(self) -> bool:
-        return all([self.names.isdisjoint(vars(k)) for k in self._kind.__mro__])
+        return all([self.names.isdisjoint(attributes) for attributes in self._attributes])
 
 
 def _is_missing(value: Any, name: str) -> bool:

@@ -88,12 +88,12 @@ def contents(value: Any) -> Guard | None:
     return None
 
 
-def is_frozen(guard: Guard) -> bool:
-    """Return True for guards that can't fail, after the trace."""
+def can_fail(guard: Guard) -> bool:
+    """Return True for guards to check; asked once, after the trace."""
     check = guard[1]
-    return guard[0] == CHECK and (
-        check is _always or (type(check) is _Results and check.holds_none())
-    )
+    if type(check) is _Results:
+        return check.note_after()
+    return check is not _always
 
 
 def items(value: Any) -> list[Any]:
@@ -141,21 +141,21 @@ class _Results:
     It fails where the trace itself has put in results that can change: later calls find them.
     """
 
-    __slots__ = ("_after", "_before", "_cache")
+    __slots__ = ("_after", "_before", "_cache", "_made")
 
     def __init__(self, cache: Any) -> None:
         self._cache, self._before = cache, {*map(id, _results(cache))}
-        self._after: list[Any] = []
+        self._after: dict[int, Any] = {}
+        self._made = False
 
-    def holds_none(self) -> bool:
-        """Note the results after the trace; return True if there is none that can change."""
-        self._after = [r for r in _results(self._cache) if _may_change(r)]
-        return not self._after
+    def note_after(self) -> bool:
+        """Note the results after the trace; return True if there is one that can change."""
+        self._after = {id(r): r for r in _results(self._cache) if _may_change(r)}
+        self._made = not self._before.issuperset(self._after)
+        return bool(self._after)
 
     def __call__(self) -> bool:
-        if not self._before.issuperset(map(id, self._after)):
-            return False
-        return {*map(id, self._after)}.issubset(map(id, _results(self._cache)))
+        return not self._made and self._after.keys() <= {*map(id, _results(self._cache))}
 
 
 _UNCHANGING = (bool, int, float, complex, str, bytes, type(None), type, types.FunctionType)
@@ -344,8 +344,8 @@ __all__ = [
     "OUTER_WORLD",
     "SEQUENCE",
     "Guard",
+    "can_fail",
     "contents",
-    "is_frozen",
     "items",
     "position",
     "same_state",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from npcompat._internal.compile import snapshots
+from npcompat._internal.compile.attribute_guards import own_modules
 from npcompat._internal.compile.guards import Guards, Seen, guards_of
 from npcompat._internal.compile.names_in_code import names_of, names_of_getters
 from npcompat._internal.compile.noted_state import NotedState, holds_no_state
@@ -111,7 +112,7 @@ class Watch:
         _, variables = self._seen.globals.setdefault(id(frame.f_globals), (frame.f_globals, {}))
         for name in names & frame.f_globals.keys():
             self._state.note(variables.setdefault(name, frame.f_globals[name]), names)
-        for value in found.values():
+        for value in (*found.values(), *own_modules(names, frame.f_globals.get("__package__"))):
             self._state.note(value, names)
         if code.co_exceptiontable:
             self._note_missing(frame, names)

@@ -5,10 +5,14 @@ import heapq
 import itertools
 import operator
 import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import cv2
 import numpy as np
+from scipy.interpolate import CubicSpline
+from sklearn.utils import Bunch
 
 images = [np.full((3, 3), i, np.uint8) for i in (3, 1, 2)]
 in_order = list(images)
@@ -27,3 +31,23 @@ print(image.sum())
 with contextlib.ExitStack() as stack:
     stack.callback(cv2.rectangle, image, (0, 0), (4, 4), 7)
 print(image.sum())
+
+
+def check(given, kind):
+    return type(given) is kind, given(np.ones(1)).shape if kind is CubicSpline else kind.__name__
+
+
+curve = CubicSpline(np.arange(4.0), np.arange(4.0))  # is called, but is data here
+with ThreadPoolExecutor(1) as pool:
+    print(pool.submit(check, curve, CubicSpline).result(), partial(check, curve)(CubicSpline))
+    print(pool.submit(isinstance, curve, CubicSpline).result())
+print(operator.is_(cv2.add, cv2.add), weakref.ref(CubicSpline)() is CubicSpline)
+
+table = Bunch(data=np.zeros(3))
+table["data"][0] = 1
+print(
+    table["data"],
+    table.data,
+    isinstance(table["data"], np.ndarray),
+    type(table.get("data")) is np.ndarray,
+)

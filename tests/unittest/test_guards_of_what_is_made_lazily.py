@@ -4,6 +4,7 @@ import functools
 import importlib
 import sys
 import threading
+import time
 import types
 from typing import Any
 
@@ -212,6 +213,35 @@ def test_modules_that_are_imported_in_the_function(when, tmp_path, monkeypatch):
     assert f(X).tolist() == [51, 8]
     module.k = np.zeros(2)
     assert f(X).tolist() == f(X).tolist() == [50, 1]
+
+
+class Finder:
+    """A tool's finder of modules, with more state than guards look into."""
+
+    def __init__(self):
+        self.table = {i: [i] for i in range(20_000)}
+
+    def find_spec(self, name, path=None, target=None):
+        return self.found(name)
+
+    def found(self, name):
+        time.time()
+        return self.table.get(name)
+
+
+def test_finders_of_modules_are_no_part_of_the_function(tmp_path, monkeypatch):
+    (tmp_path / "lazily_found.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "meta_path", [Finder(), *sys.meta_path])
+
+    def f(x):
+        import lazily_found  # type: ignore[import-not-found]
+
+        return x + lazily_found.table(2)
+
+    compiled = npx.jit(f)
+    assert [compiled(X).tolist() for _ in range(3)] == [[1, 2]] * 3
+    monkeypatch.delitem(sys.modules, "lazily_found")
 
 
 def test_each_thread_has_attributes_of_its_own():

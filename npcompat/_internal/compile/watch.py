@@ -26,6 +26,8 @@ _CALLERS = ("npcompat._internal.staging.calls",)
 """Modules that call functions for converted code of the user's."""
 _GENERATED = ("namedtuple_", "npcompat.")
 """Modules of code that the standard library generates, as of npcompat's own dataclasses."""
+_IMPORT = "<frozen importlib._bootstrap>"
+"""File of the functions that import modules, as frames name it."""
 _ENVIRONMENT = frozenset(("environ", "getenv"))
 
 
@@ -73,7 +75,7 @@ class Watch:
         by_user = frame.f_globals.get("__name__") in _CALLERS or not is_library(
             frame.f_code.co_filename
         )
-        if not by_user or function in self._asked:
+        if not by_user or function in self._asked or _is_of_import(frame):
             return
         self._asked.add(function)
         module = "time." if function.__module__ == "time" else ""
@@ -90,6 +92,8 @@ class Watch:
         """Note the state that a user's function can read, at its call, and what it returns."""
         if returned:
             self._visit_result(frame, returned[0])
+            return
+        if _is_of_import(frame):
             return
         code, names = frame.f_code, names_of(frame.f_code)
         if changes.is_owned(code.co_filename):
@@ -123,6 +127,8 @@ class Watch:
         """Note what the caller of a user's function can read in its result."""
         if changes.is_owned(frame.f_code.co_filename) or holds_no_state(result):
             return
+        if _is_of_import(frame):
+            return
         if str(frame.f_globals.get("__name__", "")).startswith(_GENERATED):
             return
         caller = frame.f_back
@@ -140,6 +146,20 @@ class Watch:
         missing = {n for n in frame.f_code.co_names if not any([n in k for k in known])}
         if missing & names and {"NameError", "Exception", "BaseException"} & names:
             self._state.absent(frame.f_globals, frame.f_globals, missing)
+
+
+def _is_of_import(frame: types.FrameType) -> bool:
+    """Return True for a call made by an import in the trace: of a finder, of a module's own code.
+
+    What a module imported while tracing has read is read again by the next call, which is traced,
+    too; and the finders of other tools are no part of the function.
+    """
+    caller = frame.f_back
+    while caller is not None and caller.f_code is not Watch.run.__code__:
+        if caller.f_code.co_filename == _IMPORT:
+            return True
+        caller = caller.f_back
+    return False
 
 
 def _without_arrays(result: Any) -> list[Any]:

@@ -254,6 +254,9 @@ class _Reach:
         Statements such as `calls.append(1)` and `count += 1` don't affect the result. State that is
         also read keeps its guard, so that each call with another value is traced.
         """
+        failing = [g for g in guards if not fast_path.guards_hold((g,))]
+        if not failing:
+            return set()
         names: dict[int, set[str]] = {}
         for kind, _, key, value in guards:
             if kind in (ITEM, ATTRIBUTE):
@@ -267,9 +270,7 @@ class _Reach:
         containers = {id(n.guards[None]): n.value for n in noted}
         within = {id(item) for c in containers.values() for item in snapshots.items(c)}
         logs = set()
-        for guard in guards:
-            if fast_path.guards_hold((guard,)):
-                continue
+        for guard in failing:
             kind, container, key, _ = guard
             container = containers.get(id(guard), container)
             if type(container) is types.CellType:

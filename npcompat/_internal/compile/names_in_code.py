@@ -3,6 +3,7 @@
 import ast
 import dis
 import inspect
+import linecache
 import operator
 import textwrap
 import tokenize
@@ -76,6 +77,8 @@ def _is_asking(node: ast.AST) -> bool:
 
 def _parsed(code: types.CodeType) -> ast.Module | None:
     """Return the source of code as a tree, if there is one that can be parsed."""
+    if code.co_filename.startswith("<") and not linecache.getlines(code.co_filename):
+        return None  # of a string: `inspect` would look through all modules for it
     try:
         return ast.parse(textwrap.dedent(inspect.getsource(code)))
     except (OSError, SyntaxError, TypeError, tokenize.TokenError):  # other text than the code

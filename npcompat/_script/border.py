@@ -34,7 +34,6 @@ from npcompat._internal.dispatch.borrowed_buffers import over_memory
 from npcompat._internal.native.fast_path import FramelessCall
 from npcompat._libraries.replacing import with_numpys
 from npcompat._script.packages import (
-    OURS,
     PYTHONS_OWN,
     SOME_PACKAGE,
     extends_package,
@@ -285,7 +284,8 @@ class _Handing:
     def _array(self, x: Any) -> Any:
         if isinstance(x, onp.generic):
             return onp.asarray(x)[()]
-        if type(x).__module__.partition(".")[0] != OURS and _is_pythons(self.function):
+        kind: Any = type(x)
+        if not is_ours(kind) and _is_pythons(self.function):
             return x  # of a class of the program
         theirs = onp.asarray(x)
         of_objects = theirs.dtype.kind == "O" and theirs.flags.writeable

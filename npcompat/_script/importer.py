@@ -7,12 +7,13 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from npcompat import npx
+from npcompat import np, npx
 from npcompat._script import border, packages
 from npcompat._script.source import ACROSS, ASSIGNED, ITEM, JIT, KEY, OF_PYTHON, converted
 from npcompat.numpy import _creation
 from npcompat.numpy.random import mtrand
 
+_MODULE = np.ndarray.__module__
 COMPILED: dict[str, bool] = {}
 """Names of functions of the program that are compiled; True once one is defined."""
 
@@ -74,16 +75,19 @@ def bind(functions: Mapping[str, Any] = BOUND) -> None:
 def install() -> None:
     """Convert the modules of a program from now on, when they are imported.
 
+    Programs print the class of arrays under the name of NumPy's.
     What it seeds are its own draws, and those of the libraries that it calls; `np.asarray(S.data)`
     shares the memory of what belongs to a library.
     """
     bind()
     sys.meta_path.insert(0, _Finder)
+    np.ndarray.__module__ = "numpy"
     mtrand.seeds_numpys[0] = _creation.aliases_numpys[0] = True
 
 
 def uninstall() -> None:
     """Import modules as they are again."""
+    np.ndarray.__module__ = _MODULE
     sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not _Finder]
     mtrand.seeds_numpys[0] = _creation.aliases_numpys[0] = False
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
+from npcompat import np
+
 OURS = "npcompat"
 _STANDARD = frozenset(sys.stdlib_module_names)
 _INSTALLED = tuple(
@@ -24,10 +26,15 @@ def is_installed(package: str) -> bool:
     return file is not None and is_installed_file(file)
 
 
+def module_of(kind: type) -> str:
+    """Return the module that a class belongs to: our arrays' has the name of NumPy's for programs."""
+    return OURS if kind is np.ndarray else kind.__module__
+
+
 @lru_cache(maxsize=4096)
 def is_packages(kind: type) -> bool:
     """Return True for a class of a package that is installed."""
-    return is_installed(package_in(kind.__module__))
+    return is_installed(package_in(module_of(kind)))
 
 
 @lru_cache(maxsize=4096)
@@ -55,7 +62,7 @@ def extends_package(kind: type) -> bool:
 @lru_cache(maxsize=4096)
 def is_ours(kind: Any) -> bool:
     """Return True for a class of npcompat's."""
-    return kind is not type and package_in(kind.__module__) == OURS
+    return kind is not type and package_in(module_of(kind)) == OURS
 
 
 @lru_cache(maxsize=4096)
@@ -87,9 +94,9 @@ def package_of(function: Any, reached: Any) -> str:
         of: Any = type(owner)
         if of in _nameless:
             return SOME_PACKAGE
-        name = _owner(of, getattr(function, "__name__", "")).__module__
+        name = module_of(_owner(of, getattr(function, "__name__", "")))
     elif owner is not None and kind is BuiltinFunctionType:
-        name = owner.__module__  # a method in C of a class
+        name = module_of(owner)  # a method in C of a class
     elif not isinstance(function, type | FunctionType) and is_installed(
         package_in(kind.__module__)
     ):

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as onp
 from jax import lax
 
+from npcompat._internal.backend.jax import sharding
 from npcompat._internal.support.kernel_table import register_kernels
 
 
@@ -43,13 +44,10 @@ def _in_columns(reduce: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(reduce)
     def reduced(a: Any, axis: Any = None, *, keepdims: bool = False, where: Any = None) -> Any:
-        if (
-            axis is not None
-            or keepdims
-            or where is not None
-            or a.size < _MANY
-            or jax.default_backend() != "cpu"
-        ):
+        whole_array = axis is None and not keepdims and where is None
+        if whole_array and a.size < _MANY and sharding.several[0]:
+            return _counted(a, reduce is jnp.all)
+        if not whole_array or a.size < _MANY or jax.default_backend() != "cpu":
             return reduce(a, axis=axis, keepdims=keepdims, where=where)
         a = jnp.ravel(a if a.dtype == onp.bool_ else a != 0)
         whole = a.size - a.size % _COLUMNS
@@ -58,6 +56,17 @@ def _in_columns(reduce: Callable[..., Any]) -> Callable[..., Any]:
         return reduce(jnp.concatenate([columns, a[whole:]]))
 
     return reduced
+
+
+def _counted(a: Any, are_all: bool) -> Any:
+    """Any or all of an array that may lie on several devices, by a sum of floats.
+
+    XLA joins the sums between devices to one, so that it is no exchange more where gradients are
+    summed. A float's count of what is not negative never comes back to zero.
+    """
+    flags = (a == 0) if are_all else (a != 0)
+    count = jnp.sum(flags, dtype=jnp.float32)
+    return count == 0 if are_all else count > 0
 
 
 any, all = _in_columns(jnp.any), _in_columns(jnp.all)

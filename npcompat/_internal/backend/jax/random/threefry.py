@@ -12,7 +12,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax.extend.random import define_prng_impl, threefry2x32_p
+
+from npcompat._internal.backend.jaxpr.compat import define_prng_impl
 
 _ROTATIONS = (13, 15, 26, 6), (17, 29, 16, 24)
 _PARITY = 0x1BD11BDA
@@ -21,6 +22,8 @@ _PARITY = 0x1BD11BDA
 def hashed(key: Any, high: Any, low: Any) -> tuple[Any, Any]:
     """Hash blocks of two words under a key of two words."""
     if jax.default_backend() != "cpu":
+        from jax.extend.random import threefry2x32_p
+
         first, second = threefry2x32_p.bind(
             jnp.broadcast_to(key[0], low.shape), jnp.broadcast_to(key[1], low.shape), high, low
         )

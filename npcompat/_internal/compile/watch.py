@@ -24,8 +24,6 @@ _Result = TypeVar("_Result")
 
 _CALLERS = ("npcompat._internal.staging.calls",)
 """Modules that call functions for converted code of the user's."""
-_GENERATED = ("namedtuple_", "npcompat.")
-"""Modules of code that the standard library generates, as of npcompat's own dataclasses."""
 _IMPORT = "<frozen importlib._bootstrap>"
 """File of the functions that import modules, as frames name it."""
 _ENVIRONMENT = frozenset(("environ", "getenv"))
@@ -101,7 +99,7 @@ class Watch:
             if mine is not None and changes.is_tracked(mine):
                 self._state.note_owned(mine)
             return
-        if str(frame.f_globals.get("__name__", "")).startswith(_GENERATED):
+        if _is_generated(frame):
             return
         check_call(frame)
         own = original(code)
@@ -129,7 +127,7 @@ class Watch:
             return
         if _is_of_import(frame):
             return
-        if str(frame.f_globals.get("__name__", "")).startswith(_GENERATED):
+        if _is_generated(frame):
             return
         caller = frame.f_back
         while caller is not None and is_library(caller.f_code.co_filename):
@@ -160,6 +158,17 @@ def _is_of_import(frame: types.FrameType) -> bool:
             return True
         caller = caller.f_back
     return False
+
+
+def _is_generated(frame: types.FrameType) -> bool:
+    """Return True for code that the standard library generates: of named tuples, and of the
+    dataclasses of a library, which is in no file.
+    """
+    names = frame.f_globals
+    if str(names.get("__name__", "")).startswith("namedtuple_"):
+        return True
+    file = names.get("__file__")
+    return frame.f_code.co_filename.startswith("<") and isinstance(file, str) and is_library(file)
 
 
 def _without_arrays(result: Any) -> list[Any]:

@@ -51,8 +51,6 @@ convert_constvars_jaxpr: Any = private(
 """Make the constants of a jaxpr its first inputs."""
 convert_element_type: Any = private("jax._src.lax.lax", "_convert_element_type")
 """Cast, with a choice of weak types, which the public function lacks."""
-define_prng_impl: Any = private("jax._src.extend.random", "define_prng_impl")
-"""Define an implementation of keys. `jax.extend.random` has it, too, but imports Pallas."""
 HostBufferSemantics: Any = private("jaxlib.xla_client", "HostBufferSemantics")
 """Modes of transfer: how long XLA may read a host buffer."""
 Zero: Any = private("jax._src.ad_util", "Zero")

@@ -7,13 +7,12 @@ compile.
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import lax
-
-from npcompat._internal.backend.jaxpr.compat import define_prng_impl
 
 _ROTATIONS = (13, 15, 26, 6), (17, 29, 16, 24)
 _PARITY = 0x1BD11BDA
@@ -73,21 +72,26 @@ def _seed(seed: Any) -> Any:
     return jnp.stack([words >> jnp.uint64(32), words & jnp.uint64(0xFFFFFFFF)]).astype(jnp.uint32)
 
 
-THREEFRY = define_prng_impl(
-    key_shape=(2,),
-    seed=_seed,
-    split=_split,
-    random_bits=_bits,
-    fold_in=_folded,
-    name="npcompat_threefry2x32",
-    tag="npcompat",
-)
-"""Implementation of keys with which JAX's functions draw these bits."""
+@cache
+def _implementation() -> Any:
+    """Return the implementation of keys with which JAX's functions draw these bits."""
+    # here, as the module imports Pallas: 0.03 s
+    from jax.extend.random import define_prng_impl
+
+    return define_prng_impl(
+        key_shape=(2,),
+        seed=_seed,
+        split=_split,
+        random_bits=_bits,
+        fold_in=_folded,
+        name="npcompat_threefry2x32",
+        tag="npcompat",
+    )
 
 
 def wrapped(words: Any) -> Any:
     """Wrap a key of two words for JAX's functions."""
-    return jax.random.wrap_key_data(words, impl=THREEFRY)
+    return jax.random.wrap_key_data(words, impl=_implementation())
 
 
-__all__ = ["THREEFRY", "hashed", "wrapped"]
+__all__ = ["hashed", "wrapped"]

@@ -17,6 +17,7 @@ from npcompat._libraries import replaced
 EXTENSIONS = {
     "einops": "npcompat._libraries.einops_backend",
     "numba": "npcompat._libraries.numba_arrays",
+    "scipy.linalg.lapack": "npcompat._libraries.fortran_functions",
     "scipy.ndimage": "npcompat._libraries.ndimage_outputs",
     "scipy.ndimage._ndimage_api": "npcompat._libraries.ndimage_outputs",
     "scipy.sparse": "npcompat._libraries.scipy_sparse",

@@ -53,7 +53,9 @@ def replace(
         )
         return
     replaced = (
-        _with_numpys(function, with_numpys if within else _numpys, _numpys if result else _as_it_is)
+        _with_numpys(
+            function, with_numpys if within else as_numpys, as_numpys if result else _as_it_is
+        )
         if outputs is None
         else _with_numpys_for(function, outputs)
     )
@@ -106,7 +108,7 @@ def _written(name: str, x: Any) -> Any:
     ValueError
         If writes of others to the array would be lost: it is on XLA, recorded or read-only.
     """
-    found = _numpys(x)
+    found = as_numpys(x)
     if isinstance(x, Handle) and not found.flags.writeable:
         raise ValueError(
             f"{name}: output array is read-only. Writes of other libraries can't reach arrays on "
@@ -119,7 +121,8 @@ def _as_it_is(x: Any) -> Any:
     return x
 
 
-def _numpys(x: Any) -> Any:
+def as_numpys(x: Any) -> Any:
+    """Return NumPy's array or scalar, over the same memory, for ours; another object itself."""
     if not isinstance(x, Handle):
         return x
     return onp.asarray(x)[()] if isinstance(x, onp.generic) else onp.asarray(x)
@@ -138,10 +141,10 @@ def with_numpys(x: Any) -> Any:
     if type(x) is dict:
         made = {name: with_numpys(item) for name, item in x.items()}
         return made if any([made[name] is not item for name, item in x.items()]) else x
-    found = _numpys(x)
+    found = as_numpys(x)
     if type(found) is onp.ndarray and found.dtype.kind == "O":
         items = list(found.flat)
-        made = list(map(_numpys, items))
+        made = list(map(as_numpys, items))
         if any([a is not b for a, b in zip(made, items, strict=True)]):
             found = onp.empty(found.shape, found.dtype)
             for i, item in enumerate(made):
@@ -153,4 +156,4 @@ def _may_hold(kind: type) -> bool:
     return kind in (list, tuple, dict) or issubclass(kind, Handle | onp.ndarray)
 
 
-__all__ = ["replace", "with_numpys"]
+__all__ = ["as_numpys", "replace", "with_numpys"]

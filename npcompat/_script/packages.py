@@ -107,6 +107,8 @@ def package_of(function: Any, reached: Any) -> str:
         name = function.__globals__.get("__name__")
     if name is None:  # of a class in C
         name = getattr(getattr(function, "__objclass__", None), "__module__", None)
+    if name is None and _is_nameless(kind):
+        return SOME_PACKAGE  # an object that is called, such as SciPy's functions in Fortran
     if name in (None, "builtins") and isinstance(reached, ModuleType):
         name = reached.__name__
     return package_in(_module_that_has(function) if name is None else name)
@@ -141,8 +143,12 @@ PYTHONS_OWN = frozenset(
 def note_nameless(x: Any) -> None:
     """Note the class of a package's object if it is in C and names no module."""
     kind = type(getattr(x, "__self__", None)) if type(x) is BuiltinFunctionType else type(x)
-    if kind.__module__ == "builtins" and kind not in PYTHONS_OWN:
+    if _is_nameless(kind):
         _nameless.add(kind)
+
+
+def _is_nameless(kind: type) -> bool:
+    return kind.__module__ == "builtins" and kind not in PYTHONS_OWN
 
 
 __all__ = [

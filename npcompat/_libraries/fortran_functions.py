@@ -18,6 +18,8 @@ _MODULES = ("scipy.linalg.blas", "scipy.linalg.lapack")
 class FortranFunction:
     """Function in Fortran that gets NumPy's arrays, over the same memory, for ours."""
 
+    __module__ = "scipy.linalg"  # to the runner they are SciPy's, whose results become ours
+
     def __init__(self, function: Any) -> None:
         self._function = function
         self.__doc__ = function.__doc__

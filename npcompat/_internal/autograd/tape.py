@@ -104,6 +104,7 @@ def attach_leaf(handle: Handle, grad: Handle | None, request: str) -> None:
         set_node(handle, rare.leaf)
     else:
         handle._view.cached = None
+        extra(handle._view.root).has_variable_views = True
     bump_version(handle)
 
 

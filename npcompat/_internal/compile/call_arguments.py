@@ -251,6 +251,8 @@ class Call:
                 copy.leaf = Leaf(copy.grad_handle, rare.leaf.request, proxy)
                 if proxy._view is None:
                     proxy._value = new_value(proxy._value.payload, copy.leaf)
+                else:
+                    extra(proxy._view.root).has_variable_views = True
         return seen
 
     def arguments(self, seen: Sequence[Handle]) -> tuple[tuple[Any, ...], dict[str, Any]]:

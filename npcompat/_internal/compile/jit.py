@@ -21,7 +21,7 @@ from npcompat._internal.compile.call_arguments import Call, Static
 from npcompat._internal.compile.program import NO_CACHED_RUN, Program, is_plain
 from npcompat._internal.compile.trace import CapturedTypeError
 from npcompat._internal.core import changes, modes, program_lock
-from npcompat._internal.core.handle import Value
+from npcompat._internal.core.handle import Value, has_variable_views
 from npcompat._internal.core.tensor_type import TensorType
 from npcompat._internal.dispatch import handles as _handles
 from npcompat._internal.dispatch import late_bound
@@ -29,7 +29,7 @@ from npcompat._internal.dispatch.backends import ON_DEVICES, XLA, engine_of
 from npcompat._internal.dispatch.placement import transfer_to_xla
 from npcompat._internal.native import fast_path
 from npcompat._internal.support import gc_pause
-from npcompat._internal.support.errors import CompileWarning
+from npcompat._internal.support.errors import CompileWarning, user_location
 
 _lock = program_lock.lock
 _changes = changes.count
@@ -78,6 +78,7 @@ class Compiled:
         ] = []  # programs of calls with plain arrays only: see `Program.rerun`
         self._variants: dict[Any, list[Program]] = {}  # programs whose guards have failed once
         self._drops = False
+        self._warned_of_views = False
         self._latest: Any = None
         self._operands: dict[
             Any, frozenset[int]
@@ -95,8 +96,7 @@ class Compiled:
             (observer := mode.observer) is not None and observer.needs_every_op
         ):
             # operators join the enclosing trace, or are observed one by one
-            function = late_bound.converted(self.function) if self.converts else self.function
-            return function(*args, **kwargs)
+            return self._eagerly(args, kwargs)
         if not kwargs and not mode.recording:
             # Fast path: rerun a recent program whose argument types match, unless its captured
             # arrays were written meanwhile, or another thread holds the lock.
@@ -129,6 +129,8 @@ class Compiled:
     def _looked_up(self, args: tuple[Any, ...], kwargs: dict[str, Any], mode: modes.Mode) -> Any:
         """Run the program for a call on the slow path; trace the function if there is none."""
         call = Call(self._marked(args), self._named(kwargs), mode.recording, self._operands)
+        if mode.recording and any(map(has_variable_views, call.handles)):
+            return self._recorded_eagerly(args, kwargs)
         key, program = self._found(call, mode)
         changed = ""
         if program is None and (numbers := self._changed_numbers(key, call)):
@@ -144,6 +146,8 @@ class Compiled:
         else:
             why = "", ""
         if program is not None and program.fits(mode.recording):
+            if mode.recording and any(map(has_variable_views, program.reads)):
+                return self._recorded_eagerly(args, kwargs)
             plain = not (kwargs or mode.recording or call.kept or program.captured.changed)
             if plain and not program.only_checks and _are_plain(args):
                 types = [_aval(a._value.payload, mode, self.name) for a in args]
@@ -163,7 +167,30 @@ class Compiled:
         with program_lock.held:
             with gc_pause.gc_paused():
                 program, call = self._traced(key, call, why, mode)
+            if mode.recording and any(map(has_variable_views, program.reads)):
+                return self._recorded_eagerly(args, kwargs)
             return program.replay(call)
+
+    def _eagerly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        function = late_bound.converted(self.function) if self.converts else self.function
+        return function(*args, **kwargs)
+
+    def _recorded_eagerly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run the function operator by operator, as it reads views that are variables.
+
+        A program has whole arrays as operands, so that its gradients would be theirs.
+        """
+        if not self._warned_of_views:
+            self._warned_of_views = True
+            warnings.warn(
+                CompileWarning(
+                    f"{user_location()}: {self.name} reads an array that has a view on which "
+                    "attach_grad was called, and is not compiled while recording; call attach_grad "
+                    "on a copy of the view, or compile the whole step"
+                ),
+                stacklevel=2,
+            )
+        return self._eagerly(args, kwargs)
 
     def _variant(self, key: Any, program: "Program") -> tuple["Program | None", tuple[str, str]]:
         """Return another program of the key whose guards hold, or None, and why one is needed."""

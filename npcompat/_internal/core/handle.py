@@ -93,9 +93,19 @@ class Extra:
     `blank` is the version at which the handle, a gradient, was made or set to zero: while it is
     that, no backward has written it. `readonly` may be the reason, where the user does not know
     that the array is. `form` counts the shapes, dtypes and strides that the user has set.
+    `has_variable_views` is True if `attach_grad` was called on a view of it.
     """
 
-    __slots__ = ("blank", "form", "grad_handle", "layout", "leaf", "readonly", "version")
+    __slots__ = (
+        "blank",
+        "form",
+        "grad_handle",
+        "has_variable_views",
+        "layout",
+        "leaf",
+        "readonly",
+        "version",
+    )
 
     def __init__(self) -> None:
         self.leaf: Leaf | None = None
@@ -105,6 +115,7 @@ class Extra:
         self.version = next(clock)
         self.blank = 0
         self.form = 0
+        self.has_variable_views = False
 
 
 class Handle:
@@ -149,6 +160,12 @@ def extra(handle: Handle) -> Extra:
     if handle._extra is None:
         handle._extra = Extra()
     return handle._extra
+
+
+def has_variable_views(handle: Handle) -> bool:
+    """Return True if a view of the array, or of the array that it is a view of, is a variable."""
+    rare = root_of(handle)._extra
+    return rare is not None and rare.has_variable_views
 
 
 def set_form(handle: Handle) -> None:

@@ -184,6 +184,43 @@ def test_results_of_others_in_a_cache_compile_nothing_again():
     assert not log
 
 
+FACTOR = [1.0]
+
+
+def factor():
+    return FACTOR[0]
+
+
+class Table:
+    k = 1.0
+
+    @functools.cache  # noqa: B019
+    def of(self, n):
+        return self.k * n * factor()
+
+
+@pytest.mark.parametrize("is_bounded", [False, True])
+@pytest.mark.parametrize("compile", [lambda f: f, npx.jit])
+def test_numbers_in_caches_that_were_filled_before(compile, is_bounded, monkeypatch):
+    monkeypatch.setitem(globals(), "FACTOR", [1.0])
+    scale = functools.lru_cache(1 if is_bounded else None)(lambda n: n * factor())
+    table = Table()
+    scale(2)
+    table.of(2)
+    f, g = compile(lambda x: x * scale(2)), compile(lambda x: x * table.of(2))
+    assert f(X).tolist() == g(X).tolist() == [2, 2]
+    FACTOR[0] = 5.0
+    if is_bounded:
+        scale(3)
+    else:
+        scale.cache_clear()
+    assert f(X).tolist() == [10, 10]
+    assert g(X).tolist() == [2, 2]
+    table.k = 3.0
+    Table.of.cache_clear()
+    assert g(X).tolist() == g(X).tolist() == [30, 30]
+
+
 MODULE = """
 import functools
 from npcompat import np

@@ -87,9 +87,11 @@ def test_a_variable_of_later_is_seen():
         y = f(x)
     y.backward()
     view.attach_grad()
-    with pytest.warns(CompileWarning, match="has a view on which attach_grad was called"):
-        with autograd.record():
-            y = f(x)
+    with (
+        pytest.warns(CompileWarning, match="has a view on which attach_grad was called"),
+        autograd.record(),
+    ):
+        y = f(x)
     y.backward()
     assert view.grad.tolist() == [1]
 

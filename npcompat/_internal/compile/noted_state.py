@@ -75,7 +75,8 @@ class NotedState:
     Objects are known by id, and held, so that no other takes their place in memory. `classes` are
     the guards on classes, also of objects that the trace has made. `owned` are objects of
     npcompat's own classes with their attributes. `streams` and `iterators` are positions
-    that a trace should leave alone.
+    that a trace should leave alone. `cached` are functions whose results a cache has, which are
+    still to be looked into.
     """
 
     def __init__(self, name: str) -> None:
@@ -86,6 +87,7 @@ class NotedState:
         self.owned: dict[int, tuple[Any, dict[str, Any]]] = {}
         self.streams: list[tuple[Any, Callable[[], Any], Any, str]] = []
         self.iterators: dict[int, Any] = {}
+        self.cached: list[Any] = []
         self._warned: set[str] = set()
 
     def note(self, value: Any, names: set[str], depth: int = 0) -> None:
@@ -135,6 +137,8 @@ class NotedState:
         whole = snapshots.contents(value)
         if whole is not None:
             found.guards[None] = whole
+        if isinstance(value, snapshots.CACHE):
+            self.cached.append(value.__wrapped__)
         stream = snapshots.stream(value)
         if stream is not None:
             self.streams.append(stream)

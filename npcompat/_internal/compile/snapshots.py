@@ -43,8 +43,9 @@ _MAPPINGS = (
 _LISTED = (*_VIEWS, *_MAPPINGS, UserList, ContextVar)
 """Containers of the standard library whose items are listed to compare them."""
 _BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
-_CACHE = type(lru_cache(lambda: None))
-_HOLDERS = (weakref.ref, _CACHE, partial, *_BOUND)
+CACHE = type(lru_cache(lambda: None))
+"""Class of functions with a cache of `functools`."""
+_HOLDERS = (weakref.ref, CACHE, partial, *_BOUND)
 """Objects that hold others, and are the same ones as long as they do."""
 _NOTHING: Any = object()
 
@@ -66,7 +67,7 @@ def contents(value: Any) -> Guard | None:
             f"a {type(value).__name__} has other items",
             None,
         )
-    if isinstance(value, _CACHE):
+    if isinstance(value, CACHE):
         return (CHECK, _Results(value), "a cache of functools has other results", None)
     if isinstance(value, (tuple, frozenset, *_HOLDERS)):
         return (CHECK, _always, f"a {type(value).__name__}", None)
@@ -337,6 +338,7 @@ class _Same:
 
 __all__ = [
     "ATTRIBUTE",
+    "CACHE",
     "CHECK",
     "ITEM",
     "LACKS",

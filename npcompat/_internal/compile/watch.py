@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from npcompat._internal.compile import snapshots
-from npcompat._internal.compile.attribute_guards import own_modules
+from npcompat._internal.compile.attribute_guards import own_modules, state_of
 from npcompat._internal.compile.guards import Guards, Seen, guards_of
 from npcompat._internal.compile.names_in_code import names_of, names_of_getters
 from npcompat._internal.compile.noted_state import NotedState, holds_no_state
@@ -37,6 +37,7 @@ class Watch:
         self._state = NotedState(name)
         self._seen = Seen(self._state, name, (function, *static), changes.count[0])
         self._asked: set[Any] = set()
+        self._uncalled: dict[int, Any] = {}
 
     def guards(self, more: Sequence[Guard] = (), noted: Sequence[Guard] = ()) -> Guards:
         """Return the guards of the program on state reachable from the function and its modules.
@@ -106,20 +107,46 @@ class Watch:
         if own is None:
             return  # a converted part of a function that was visited itself
         code, names = own, names_of(own)
-        found = frame.f_locals
-        named = [frame.f_globals[n] for n in names & frame.f_globals.keys()]
+        names = self._note_read(code, names, frame.f_globals, frame.f_locals)
+        if code.co_exceptiontable:
+            self._note_missing(frame, names)
+        while self._state.cached:  # their results were there, so that they were not called
+            self._note_uncalled(self._state.cached.pop())
+
+    def _note_read(
+        self, code: types.CodeType, names: set[str], module: dict[str, Any], found: dict[str, Any]
+    ) -> set[str]:
+        """Note what code can read of its module's variables, and of its own; return the names."""
+        named = [module[n] for n in names & module.keys()]
         names = names | names_of_getters([*found.values(), *named])
         self._seen.names |= names
         self._seen.codes.setdefault(code, []).append({n: found.get(n) for n in code.co_freevars})
-        _, variables = self._seen.globals.setdefault(id(frame.f_globals), (frame.f_globals, {}))
-        for name in names & frame.f_globals.keys():
-            self._state.note(variables.setdefault(name, frame.f_globals[name]), names)
-        for value in (*found.values(), *own_modules(names, frame.f_globals.get("__package__"))):
+        _, variables = self._seen.globals.setdefault(id(module), (module, {}))
+        for name in names & module.keys():
+            self._state.note(variables.setdefault(name, module[name]), names)
+        for value in (*found.values(), *own_modules(names, module.get("__package__"))):
             self._state.note(value, names)
-        if code.co_exceptiontable:
-            self._note_missing(frame, names)
         if names & _ENVIRONMENT:
             self._state.note(os.environ, names)
+        return names
+
+    def _note_uncalled(self, function: Any) -> None:
+        """Note what a function reads that a later call may call, and those that it names read."""
+        if type(function) is not types.FunctionType or id(function) in self._uncalled:
+            return
+        code = original(function.__code__) or function.__code__
+        if is_library(code.co_filename):
+            return
+        self._uncalled[id(function)] = function
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        found = {name: _content(cell) for name, cell in cells}
+        module = function.__globals__
+        names = self._note_read(code, names_of(code), module, found)
+        for known in list(self._state.objects.values()):  # any may be its argument
+            if state_of(known.value) is not None:
+                self._state.note(known.value, names)
+        for value in (*found.values(), *[module[n] for n in names & module.keys()]):
+            self._note_uncalled(value)
 
     def _visit_result(self, frame: types.FrameType, result: Any) -> None:
         """Note what the caller of a user's function can read in its result."""
@@ -144,6 +171,13 @@ class Watch:
         missing = {n for n in frame.f_code.co_names if not any([n in k for k in known])}
         if missing & names and {"NameError", "Exception", "BaseException"} & names:
             self._state.absent(frame.f_globals, frame.f_globals, missing)
+
+
+def _content(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # the variable has no value yet
+        return None
 
 
 def _is_of_import(frame: types.FrameType) -> bool:

@@ -142,9 +142,8 @@ def over(
     ours: Any = buffer
     # Raise NumPy's error if this is impossible.
     wanted = onp.ndarray(shape, dtype, handles.layout(ours), offset, strides, order)
-    if strides is not None and (
-        dtype == ours.dtype or not (wanted.flags.c_contiguous or wanted.flags.f_contiguous)
-    ):
+    is_contiguous = wanted.flags.c_contiguous or wanted.flags.f_contiguous
+    if dtype == ours.dtype or (strides is not None and not is_contiguous):
         return strided(ours, wanted)
     octets = ours.reshape(-1).view(onp.dtype("uint8"))[
         offset : offset + math.prod(shape) * dtype.itemsize

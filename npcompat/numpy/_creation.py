@@ -19,6 +19,7 @@ from npcompat._internal.dispatch.memory_layout import in_c_order
 from npcompat._internal.dispatch.placement import new_value, on_host
 from npcompat._internal.dispatch.subclasses import inherit
 from npcompat._internal.indexing import lens
+from npcompat.numpy._checks import is_recorded
 from npcompat.numpy._memory_order import check_order, has_order, in_order
 from npcompat.numpy._overrides import defers_to_classes, made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Order
@@ -395,6 +396,11 @@ def frombuffer(
     """
     if like is not None and (made := made_like(like, frombuffer, locals())) is not NotImplemented:
         return made
+    if is_recorded(buffer):
+        raise BufferError(
+            "frombuffer of an array that is being recorded: its bytes have no gradient; use "
+            "a.ravel(), or a.detach()"
+        )
     # Not the default float: the bytes hold float64, as in NumPy.
     wanted = onp.float64 if dtype is float or dtype is None else dtypes.canonical(dtype)
     return over_memory(onp.frombuffer(buffer, wanted, count, offset))

@@ -12,6 +12,7 @@ from npcompat._internal.dispatch.borrowed_buffers import (
     borrowed_array,
     release_buffer,
 )
+from npcompat.numpy._checks import is_recorded
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._flags import Flat
 from npcompat.numpy._manipulation import broadcast_to
@@ -152,6 +153,11 @@ class _Operands:
             for i in places
             if i < len(each) and ("readwrite" in each[i] or "writeonly" in each[i])
         ]
+        if any([is_recorded(self.given[i]) and "readwrite" in each[i] for i in written]):
+            raise ValueError(
+                "nditer: op_flags=['readwrite'] of an array that is being recorded: what is computed "
+                "element by element has no gradient. Iterate over a.detach(), or outside of record()"
+            )
         self.changes = bool(written)
         copied = [i for i in written if self._copied(root_of(self.given[i]))]
         for i in places:
@@ -246,6 +252,8 @@ class nditer:
     ------
     TracedValueError
         In a compiled function.
+    ValueError
+        If an array that is being recorded is read and written.
 
     Examples
     --------

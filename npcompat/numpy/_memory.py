@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
-from npcompat._internal.core import dtypes
+from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import BorrowedValue, Handle, View, extra, root_of, set_form
 from npcompat._internal.core.op import as_shape
 from npcompat._internal.dispatch import array_like, handles, late_bound, writes
@@ -248,6 +248,9 @@ class Memory(Handle):
         elif self._view is not None:
             self.shape = shape
             return
+        if _is_live(self):
+            _resize_live(self, shape)
+            return
         resized = onp.empty_like(handles.layout(self))  # keeps the memory order
         resized[...] = handles.to_host(self)
         resized.resize(shape, refcheck=False)
@@ -296,6 +299,27 @@ class Memory(Handle):
         """
 
     __class_getitem__: Any = classmethod(GenericAlias)
+
+
+def _is_live(a: Any) -> bool:
+    """Return True for what is being recorded, or was made in the function that is compiled."""
+    mode = modes.current()
+    if mode.recording and a._value.node is not None:
+        return True
+    return mode.trace is not None and not mode.trace.outside(a)
+
+
+def _resize_live(a: Any, shape: tuple[int, ...]) -> None:
+    """Resize an array by operators, so that gradients flow and values need not be known."""
+    in_c = handles.layout(a).flags.c_contiguous
+    order, size = "C" if in_c else "F", math.prod(shape)
+    made = array_like.array_of(onp.zeros(size, a.dtype))
+    kept = min(size, a.size)
+    made[:kept] = a.ravel(order)[:kept]
+    made = made.reshape(shape, order=order)
+    writes.write(a, handles.read(made))
+    extra(a).layout = None if in_c else onp.empty_like(handles.layout(a), shape=shape, order="F")
+    set_form(a)
 
 
 def _shape(shape: tuple[Any, ...]) -> tuple[int, ...]:

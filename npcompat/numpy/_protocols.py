@@ -19,6 +19,7 @@ from npcompat._internal.dispatch.devices import Device, Place, as_device, curren
 from npcompat._internal.dispatch.placement import constant, new_value, on_host
 from npcompat._internal.native import fast_path
 from npcompat._internal.support.errors import AddressNotImplementedError
+from npcompat.numpy._checks import is_recorded
 from npcompat.numpy._creation import placed_on
 from npcompat.numpy._host_arrays import as_numpys, by_numpy
 from npcompat.numpy._memory_order import letter
@@ -377,6 +378,11 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> "
         )
     with placed_on(device):
         mode = modes.current()
+        if is_recorded(x):
+            raise BufferError(
+                "from_dlpack of an array that is being recorded: what is handed over has no "
+                "gradient; use the array itself, or a.detach()"
+            )
         if mode.trace is not None:
             raise NotImplementedError("from_dlpack in a compiled function: make the array outside")
         if on_host(mode):

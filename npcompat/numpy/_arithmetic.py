@@ -325,7 +325,9 @@ def power(
     >>> np.power([1, 2, 3], 2)
     array([1, 4, 9])
     """
-    refuse_negative_powers(x1, x2)
+    computed_in = dtype if signature is None else signature[-1]
+    if computed_in is None or onp.dtype(computed_in).kind in "iub":
+        refuse_negative_powers(x1, x2)
     return call(_power, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
 

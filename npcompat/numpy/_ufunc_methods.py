@@ -79,7 +79,7 @@ def _folded(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 def _host_reduce(
     xp: Any, a: Any, *where: Any, ufunc: str, axis: Any, dtype: Any, keepdims: bool, initial: Any
 ) -> Any:
-    options = {"where": where[0].astype(bool)} if where else {}
+    options = {"where": onp.asarray(where[0], bool)} if where else {}
     if initial != IDENTITY:
         options["initial"] = from_attr(initial)
     return getattr(onp, ufunc).reduce(a, axis=axis, dtype=_chosen(a), keepdims=keepdims, **options)
@@ -118,6 +118,8 @@ def _reduce(
             "specified"
         )
     start = None if initial == IDENTITY else initial
+    if type(start) is int:
+        start = checked_scalar(start, a.dtype)
     total = xp.fold(
         _pairwise(xp, ufunc),
         a,

@@ -3,6 +3,7 @@
 import collections
 import random
 import types
+from typing import Any
 
 import numpy as onp
 import pytest
@@ -491,3 +492,14 @@ def test_changed_hyperparameters_equal_the_eager_step(name, given, attribute, va
         return found
 
     onp.testing.assert_allclose(weights(True), weights(False), 1e-6)
+
+
+def test_builtins_that_are_hidden_later():
+    names: dict[str, Any] = {}
+    exec("def f(x): return x * len([1, 2])", names)
+    f = npx.jit(names["f"])
+    assert f(np.ones(1)).tolist() == [2]
+    names["len"] = lambda x: 7
+    assert f(np.ones(1)).tolist() == [7]
+    del names["len"]
+    assert f(np.ones(1)).tolist() == [2]

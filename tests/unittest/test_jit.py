@@ -2,6 +2,7 @@
 exceptions.
 """
 
+import copy
 import math
 
 import numpy as onp
@@ -365,3 +366,20 @@ def test_on_the_host_what_a_program_has_flagged_raises_at_once():
 def test_constants_of_a_compiled_function_are_made_within_a_device():
     with npx.cpu(0):
         assert npx.jit(lambda x: x + np.asarray(1.5))(np.ones(2)).tolist() == [2.5, 2.5]
+
+
+def test_copies_of_compiled_functions():
+    class Model:
+        def __init__(self):
+            self.k = np.ones(2)
+            self.f = npx.jit(self.scaled)
+
+        def scaled(self, x):
+            return x * self.k
+
+    model = Model()
+    assert model.f(np.ones(2)).tolist() == [1, 1]
+    for other in (copy.deepcopy(model), copy.deepcopy(copy.deepcopy(model))):
+        other.k[:] = 5
+        assert other.f(np.ones(2)).tolist() == [5, 5]
+    assert model.f(np.ones(2)).tolist() == copy.copy(model.f)(np.ones(2)).tolist() == [1, 1]

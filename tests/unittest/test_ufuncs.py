@@ -409,3 +409,31 @@ def test_divisors_of_the_extreme_integers(name, dtype, backend):
         and found.tolist() == expected.tolist()
         and empty.shape == (0,)
     )
+
+
+def test_reductions_without_any_element_are_the_start():
+    for module in (onp, np):
+        assert module.add.reduce(module.arange(3.0), where=False) == 0
+        found = module.maximum.reduce(module.ones((2, 3)), axis=1, where=False, initial=2)
+        assert found.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("name", ["bitwise_or", "gcd", "add", "logaddexp"])
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_starts_that_the_dtype_does_not_hold_are_errors(name, backend):
+    with npx.backend(backend):
+        numbers = np.array([5], dtype="uint8" if name != "logaddexp" else "float32")
+        if name == "logaddexp":
+            assert np.logaddexp.reduce(numbers, initial=300) == 300
+        else:
+            with pytest.raises(OverflowError, match="300 out of bounds for uint8"):
+                getattr(np, name).reduce(numbers, initial=300, dtype="uint8")
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_integers_have_negative_powers_in_a_float_dtype(backend):
+    with npx.backend(backend):
+        assert np.power(np.array([2]), np.array([-1]), dtype="float32").tolist() == [0.5]
+        assert np.power(2, -1, signature="dd->d") == np.power(2, -1, dtype=float) == 0.5
+        with pytest.raises(ValueError, match="negative integer powers"):
+            np.power(np.array([2]), -1, dtype=int)

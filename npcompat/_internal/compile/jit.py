@@ -87,6 +87,11 @@ class Compiled:
         self._misses = recompilation.Misses(self.name)
         functools.update_wrapper(self, function, updated=())
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state of a copy, which compiles its own programs."""
+        empty: dict[str, Any] = {"_programs": {}, "_recent": [], "_variants": {}, "_latest": None}
+        return vars(self) | empty | {"_misses": recompilation.Misses(self.name)}
+
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else partial(self, instance)
 

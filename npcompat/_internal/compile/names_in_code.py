@@ -1,6 +1,7 @@
 """Names that a function's code uses, and those that it reads."""
 
 import ast
+import builtins
 import dis
 import inspect
 import linecache
@@ -9,6 +10,7 @@ import textwrap
 import tokenize
 import types
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -83,6 +85,15 @@ def _parsed(code: types.CodeType) -> ast.Module | None:
         return ast.parse(textwrap.dedent(inspect.getsource(code)))
     except (OSError, SyntaxError, TypeError, tokenize.TokenError):  # other text than the code
         return None
+
+
+@lru_cache(maxsize=4096)
+def builtins_in(code: types.CodeType) -> frozenset[str]:
+    """Return the names of Python's builtins that code reads, which a global variable may hide."""
+    read = [
+        i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+    ]
+    return frozenset(read) & vars(builtins).keys()
 
 
 _KNOWN_NAMES: dict[types.CodeType, set[str]] = {}
@@ -167,4 +178,4 @@ def _reads_of_lambda(code: types.CodeType) -> set[str] | None:
     return {*code.co_names, *code.co_freevars, *code.co_varnames}
 
 
-__all__ = ["MUTATORS", "asked_of", "names_of", "names_of_getters", "read_names"]
+__all__ = ["MUTATORS", "asked_of", "builtins_in", "names_of", "names_of_getters", "read_names"]

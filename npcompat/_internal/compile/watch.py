@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from npcompat._internal.compile import snapshots
 from npcompat._internal.compile.attribute_guards import own_modules, state_of
 from npcompat._internal.compile.guards import Guards, Seen, guards_of
-from npcompat._internal.compile.names_in_code import names_of, names_of_getters
+from npcompat._internal.compile.names_in_code import builtins_in, names_of, names_of_getters
 from npcompat._internal.compile.noted_state import NotedState, holds_no_state
 from npcompat._internal.compile.snapshots import Guard
 from npcompat._internal.compile.staged_runs import check_call
@@ -117,6 +117,9 @@ class Watch:
         self, code: types.CodeType, names: set[str], module: dict[str, Any], found: dict[str, Any]
     ) -> set[str]:
         """Note what code can read of its module's variables, and of its own; return the names."""
+        hidden = builtins_in(code) - module.keys()
+        if hidden:
+            self._state.absent(module, module, {*hidden})
         named = [module[n] for n in names & module.keys()]
         names = names | names_of_getters([*found.values(), *named])
         self._seen.names |= names

@@ -16,6 +16,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.core.bytecode import FunctionIdentity
 from numba.core.datamodel import models, register_default
+from numba.core.errors import NumbaTypeError
 from numba.core.imputils import lower_cast
 from numba.core.pythonapi import NativeValue, box, unbox
 from numba.core.registry import cpu_target
@@ -88,7 +89,14 @@ def _box(kind: Any, native: Any, c: Any) -> Any:
 
 
 @lower_cast(NpcompatArray, types.Array)  # type: ignore[untyped-decorator]
+@lower_cast(types.Array, types.Array)  # type: ignore[untyped-decorator]
 def _as_numpys(context: Any, builder: Any, given: Any, wanted: Any, value: Any) -> Any:
+    """Convert an array's type; members of classes and containers would make it writable, too."""
+    if wanted.mutable and not given.mutable:
+        raise NumbaTypeError(
+            f"can't convert {given} to {wanted}, as it is read-only: it is recorded, or on XLA; "
+            "hand over a copy"
+        )
     return value
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from npcompat import autograd, np, npx
+from npcompat import autograd, gluon, init, np, npx
+from npcompat.errors import AutogradError
 
 BACKENDS = pytest.mark.parametrize("backend", ["numpy", "jax"])
 
@@ -74,3 +75,51 @@ def test_what_would_end_the_history_is_refused(function, backend):
         loss.backward()
         assert x.grad.tolist() == [18, 36]
         function(y.detach())
+
+
+class Counting(gluon.HybridBlock):
+    """Block that adds what it computes to an array of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.dense = gluon.nn.Dense(1, in_units=2)
+        self.total = np.zeros(1)
+
+    def forward(self, x):
+        y = self.dense(x)
+        self.total += y.sum()
+        return y
+
+
+@pytest.mark.parametrize("is_hybridized", [False, True])
+def test_a_sum_over_iterations_is_no_part_of_the_next_graph(is_hybridized):
+    net = Counting()
+    net.initialize(init.One())
+    if is_hybridized:
+        net.hybridize()
+    for _ in range(3):
+        with autograd.record():
+            loss = net(np.ones((1, 2))).sum()
+        loss.backward()
+        assert net.dense.weight.grad().tolist() == [[1, 1]]
+    assert net.total.tolist() == [6]
+    with autograd.record():
+        (net(np.ones((1, 2))).sum() + 0 * net.total).sum()
+    with pytest.raises(AutogradError, match="a second time"):
+        net.total.backward()
+
+
+def test_what_a_program_does_depend_on_is_reached():
+    x = np.array([2.0, 3.0])
+    x.attach_grad()
+    f = npx.jit(lambda a, b: (a * b, a + 1))
+    with autograd.record():
+        first, second = f(x * 2, x * x)
+        loss = first.sum() + 0 * second.sum()
+    loss.backward()
+    assert x.grad.tolist() == [6 * 4, 6 * 9]
+    with autograd.record():
+        _, second = f(x * 2, x * x)
+        loss = second.sum()
+    loss.backward()
+    assert x.grad.tolist() == [2, 2]

@@ -247,9 +247,29 @@ class _Walk:
                 "one; pass retain_graph=True to the first backward"
             )
         self.walked.append(node)
-        wanted = [v for v, m in zip(node.inputs, node.mask, strict=True) if m]
-        for value, gradient in zip(wanted, pull(node, slots, self._create_graph), strict=True):
-            self.send(value, gradient)
+        wanted = [i for i, m in enumerate(node.mask) if m]
+        reached = _reached(node, slots) if any([_is_made(node.inputs[i]) for i in wanted]) else None
+        for i, gradient in zip(wanted, pull(node, slots, self._create_graph), strict=True):
+            if reached is None or i in reached or not _is_made(node.inputs[i]):
+                self.send(node.inputs[i], gradient)
+
+
+def _is_made(value: Value) -> bool:
+    """Return True for what an operator has made, False for a variable."""
+    return isinstance(value.node, Node)
+
+
+def _reached(node: Node, slots: Sequence[Value | None]) -> frozenset[int] | None:
+    """Return the inputs of a program on which the outputs depend that have gradients.
+
+    What made the others may have been freed, as for what a block adds to an array of its own.
+    None if all inputs of an operator count.
+    """
+    if node.op.dependence is None:
+        return None
+    given = [i for i, slot in enumerate(slots) if slot is not None]
+    outputs = node.op.dependence()
+    return frozenset().union(*[outputs[i] for i in given])
 
 
 def backward(

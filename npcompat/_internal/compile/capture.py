@@ -6,7 +6,7 @@ once on proxies of its arguments, while a `Trace` records its reads and writes.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from npcompat._internal.backend.jax import sharding
@@ -253,6 +253,7 @@ def _operator(name: str, trace: Trace, jaxpr: Any, run: _Run, reason: str) -> Op
         outputs=total,
         kernels={"jax": compute},
         differentiable_outputs=run.carries,
+        dependence=cache(partial(tracing.dependence, jaxpr, trace.constants)),
         separate_outputs=trace.separates_outputs
         and not tracing.contains_loop(jaxpr, ("scan", "while")),
         reason=reason,

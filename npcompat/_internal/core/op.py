@@ -110,6 +110,8 @@ class Op:
         None  # of a traced function: for each output, True if it depends on differentiated inputs
     )
     # The derivative of one output may be infinite or NaN where those of the others are finite.
+    dependence: Callable[[], Sequence[frozenset[int]]] | None = None
+    """For programs: the numbers of the inputs on which each output depends."""
     separate_outputs: bool = False
     reason: str = "first call with these types"
     groups: tuple[

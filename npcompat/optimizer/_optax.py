@@ -12,7 +12,7 @@ from npcompat._internal.dispatch import array_like, handles, writes
 from npcompat._internal.dispatch.outside_traces import outside, value_outside
 from npcompat._internal.support.interrupts import uninterrupted
 from npcompat.optimizer._optimizer import DefaultRate, Optimizer, follow, is_narrow
-from npcompat.optimizer._step import kept_unless, run_in_place, step_types
+from npcompat.optimizer._step import kept_unless, master_of, run_in_place, step_types
 
 
 def _step(
@@ -37,7 +37,10 @@ def _step(
     usable = next(rest) if guarded else None
     counts, factors = ([next(rest) for _ in range(groups)] for _ in range(2))
     weights, grads = ([next(rest) for _ in places] for _ in range(2))
-    copies = [next(rest) if master else None for master in masters]
+    copies = [
+        master_of(xp, weight, next(rest)) if master else None
+        for weight, master in zip(weights, masters, strict=True)
+    ]
     kept = [next(rest) for _ in range(state)]
     new = xp.optax_step(
         lr,

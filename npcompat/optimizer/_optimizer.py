@@ -25,7 +25,7 @@ from npcompat._internal.support import argument_errors
 from npcompat._internal.support.interrupts import uninterrupted
 from npcompat.numpy._ndarray import ndarray
 from npcompat.optimizer._parameter_groups import _Group, _replace, _shortest
-from npcompat.optimizer._step import _step_op, run_in_place
+from npcompat.optimizer._step import _step_op, master_of, run_in_place
 
 _float64 = onp.dtype("float64")
 
@@ -421,6 +421,8 @@ class Optimizer:
         for index, weight, grad, state in zip(indices, weights, grads, states, strict=True):
             if is_narrow(weight.dtype):
                 master, *rest = state
+                with modes.changed(recording=False):
+                    master[...] = master_of(np, weight, master)
                 self.update([index], [master], [grad.astype("float32")], [tuple(rest) or None])
                 weight[...] = master
             else:

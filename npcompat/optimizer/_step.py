@@ -48,6 +48,9 @@ def _step(
     counts, factors, decays = ([next(rest) for _ in range(groups)] for _ in range(3))
     weights, grads = ([next(rest) for _ in places] for _ in range(2))
     states = [[next(rest) for _ in range(size)] for size in sizes]
+    for weight, state, master in zip(weights, states, masters, strict=True):
+        if master:
+            state[0] = master_of(xp, weight, state[0])
     new = xp.optimizer_step(
         lr,
         rescale,
@@ -67,6 +70,17 @@ def _step(
     return tuple(
         kept_unless(xp, usable, new, [*weights, *[a for state in states for a in state], *counts])
     )
+
+
+def master_of(xp: Any, weight: Any, master: Any) -> Any:
+    """Return the float32 copy of a weight, made anew where the weight was set since the last step.
+
+    A step rounds the copy to the weight. Bits are compared, as XLA may leave out that a float is
+    rounded before it is compared.
+    """
+    bits = f"uint{8 * weight.dtype.itemsize}"
+    same = master.astype(weight.dtype).view(bits) == weight.view(bits)
+    return xp.where(same, master, weight.astype(master.dtype))
 
 
 def kept_unless(xp: Any, usable: Any, new: Sequence[Any], old: Sequence[Any]) -> Sequence[Any]:

@@ -17,7 +17,8 @@ from npcompat._internal.support.argument_errors import count
 from npcompat._internal.support.errors import ParameterFileError, TracedValueError
 from npcompat.gluon._block import Block
 from npcompat.gluon._parameter import once
-from npcompat.gluon.trainer import Trainer, _arrays
+from npcompat.gluon.trainer import Trainer
+from npcompat.optimizer._updater import state_leaves
 
 
 class Checkpoint:
@@ -175,7 +176,7 @@ class Checkpoint:
         found = {}
         for i, state in trainer._updater.states.items():
             name = names.get(id(trainer._params[i]), f"{i} of the trainer")
-            for j, array in enumerate(_arrays(state)):
+            for j, array in enumerate(state_leaves(state)):
                 found[f"state {j} of {name}"] = array
         shared = trainer._optimizer._shared_memory()
         scaler = {} if trainer._scaler is None else trainer._scaler.state()

@@ -18,6 +18,7 @@ from npcompat.gluon.utils import all_finite
 from npcompat.numpy_extension import cond
 from npcompat.optimizer._optax import is_transformation
 from npcompat.optimizer._optimizer import follow
+from npcompat.optimizer._updater import state_leaves
 
 _STORES = ("device", "local", "nccl")
 _DISTRIBUTED = ("dist_sync", "dist_device_sync", "dist", "horovod")
@@ -172,7 +173,7 @@ class Trainer:
             return
         for i, p in enumerate(self._params):
             if p is parameter:
-                for array in _arrays(self._updater.states.get(i)):
+                for array in state_leaves(self._updater.states.get(i)):
                     follow(array, p._data)
         if isinstance(self._optimizer, optimizers.Optax) and self._optimizer._state is not None:
             trained = [p._data for p in self._params if p.grad_req != "null"]
@@ -315,18 +316,13 @@ class Trainer:
         own = {
             f"{i}.{j}": array
             for i, state in self._updater.states.items()
-            for j, array in enumerate(_arrays(state))
+            for j, array in enumerate(state_leaves(state))
         }
         return (
             own
             | self._optimizer._shared_memory()
             | ({} if self._scaler is None else self._scaler.state())
         )
-
-
-def _arrays(state: Any) -> tuple[Any, ...]:
-    """Return a parameter's state as a tuple: a user's optimizer may keep a single array."""
-    return () if state is None else tuple(state) if isinstance(state, list | tuple) else (state,)
 
 
 def _checked(params: Any) -> dict[str, Parameter]:

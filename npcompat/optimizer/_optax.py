@@ -11,7 +11,7 @@ from npcompat._internal.core.op import Op
 from npcompat._internal.dispatch import array_like, handles, writes
 from npcompat._internal.dispatch.outside_traces import outside, value_outside
 from npcompat._internal.support.interrupts import uninterrupted
-from npcompat.optimizer._optimizer import DefaultRate, Optimizer, follow, is_narrow
+from npcompat.optimizer._optimizer import DefaultRate, Optimizer, follow
 from npcompat.optimizer._step import kept_unless, master_of, run_in_place, step_types
 
 
@@ -197,7 +197,9 @@ class Optax(Optimizer):
         if self._state is not None:
             return
         self._indices = tuple(indices)
-        full = [s[0] if self._is_master(w) else w for w, s in zip(weights, states, strict=True)]
+        full = [
+            s[0] if self._keeps_master(w.dtype) else w for w, s in zip(weights, states, strict=True)
+        ]
         now = [value_outside(w).payload for w in full]
         with outside():
             paths, leaves = language.xp.optax_state(self.transformation, self._names(), now)
@@ -222,9 +224,6 @@ class Optax(Optimizer):
 
     def _shared_memory(self) -> dict[str, Any]:
         return {f"state{path}": array for path, array in (self._state or {}).items()}
-
-    def _is_master(self, weight: Any) -> bool:
-        return self.multi_precision and is_narrow(weight.dtype)
 
     def create_state(self, index: Any, weight: Any) -> tuple[()]:
         """Return an empty tuple: the transformation's state is shared by all parameters."""
@@ -256,7 +255,7 @@ class Optax(Optimizer):
             )
         self._begin(indices, weights, states)
         memory = list((self._state or {}).values())
-        masters = tuple(map(self._is_master, weights))
+        masters = tuple([self._keeps_master(w.dtype) for w in weights])
         copies = [s[0] for s, master in zip(states, masters, strict=True) if master]
         counts, factors = [g.counts for g in self._groups], [g.factors for g in self._groups]
         places = tuple([self._places[i] for i in indices])

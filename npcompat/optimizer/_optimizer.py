@@ -334,17 +334,23 @@ class Optimizer:
         with laid_out_as(weight), outside():
             return tuple([np.zeros(shape, dtype=dtype) for shape, dtype in memory])
 
-    def create_state_multi_precision(self, index: Any, weight: Any) -> "tuple[ndarray, ...] | None":
+    def create_state_multi_precision(self, index: Any, weight: Any) -> tuple[Any, ...] | None:
         """Create the state of a parameter, preceded by a float32 master copy if it needs one.
 
-        A 16-bit parameter needs one with `multi_precision`.
+        A 16-bit parameter needs one with `multi_precision`; that of an optimizer without a rule is
+        a pair of the copy and what `create_state` gives.
         """
-        if not (self.multi_precision and is_narrow(weight.dtype)):
+        if not self._keeps_master(weight.dtype):
             return self.create_state(index, weight)
         now = value_outside(weight)
         with outside():
             master = handles.wrap(now).astype("float32")
-        return (master, *(self.create_state(index, master) or ()))
+        own = self.create_state(index, master)
+        return (master, own) if self.rule is None else (master, *(own or ()))
+
+    def _keeps_master(self, dtype: onp.dtype[Any]) -> bool:
+        """Return True if the states of parameters of a dtype begin with a master copy."""
+        return self.multi_precision and is_narrow(dtype)
 
     def _hyper(self) -> tuple[tuple[str, Any], ...]:
         """Return the rule's hyperparameters, which are compile-time constants.
@@ -420,10 +426,10 @@ class Optimizer:
             return
         for index, weight, grad, state in zip(indices, weights, grads, states, strict=True):
             if is_narrow(weight.dtype):
-                master, *rest = state
+                master, own = state
                 with modes.changed(recording=False):
                     master[...] = master_of(np, weight, master)
-                self.update([index], [master], [grad.astype("float32")], [tuple(rest) or None])
+                self.update([index], [master], [grad.astype("float32")], [own])
                 weight[...] = master
             else:
                 self.update([index], [weight], [grad], [state])
@@ -463,7 +469,7 @@ class Optimizer:
             return
         self._known(indices)
         kept, hyper = [tuple(s) if s is not None else () for s in states], self._hyper()
-        masters = tuple([self.multi_precision and is_narrow(w.dtype) for w in weights])
+        masters = tuple([self._keeps_master(w.dtype) for w in weights])
         touched = [self._places[i][0] for i in indices]
         for which, group in enumerate(self._groups):
             if touched.count(which) not in (0, len(group.indices)):

@@ -52,7 +52,7 @@ def loaded(net, folder):
     net.load_parameters(folder / "net")
 
 
-@pytest.mark.parametrize("optimizer", ["sgd", "adam", optax.sgd(1.0)])
+@pytest.mark.parametrize("optimizer", ["sgd", "adam", optax.sgd(1.0), Heavy])
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("change", [set_data, written, initialized, loaded])
 def test_a_step_begins_with_the_weights_that_were_set(change, mode, optimizer, tmp_path):
@@ -85,3 +85,34 @@ def test_many_steps_in_one_program_keep_the_master_copy(dtype):
     (master,) = trainer._updater.states[0]
     assert abs(master.item() - (1 - 21e-4)) < 1e-6
     assert net.weight.data().item() == master.astype(dtype).item()
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam", optax.adam(1.0), Heavy])
+@pytest.mark.parametrize("mode", MODES)
+def test_training_goes_on_after_a_cast(mode, optimizer):
+    arguments = {"momentum": 0.9} if optimizer == "sgd" else {}
+    net, same = dense(), dense()
+    step, trainer = stepping(net, optimizer, mode, learning_rate=0.125, **arguments)
+    steps, _ = stepping(same, optimizer, "eager", learning_rate=0.125, **arguments)
+    for dtype in ("float32", "float16", "bfloat16", "float32", "float16"):
+        net.cast(dtype)
+        for _ in range(2):
+            step()
+            steps()
+        assert abs(net.weight.data().item() - same.weight.data().item()) < 0.02
+        copies = trainer._updater.states[0]
+        if optimizer != Heavy:
+            has_copy = dtype != "float32"
+            assert len(copies) == {"sgd": 1, "adam": 2}.get(optimizer, int(has_copy)) + has_copy
+
+
+def test_loaded_states_get_the_copies_that_they_lack():
+    net, same = dense(), dense("float16")
+    step, trainer = stepping(net, "adam", "eager")
+    again, other = stepping(same, "adam", "jit")
+    step()
+    again()
+    other._updater.set_states(trainer._updater.get_states())
+    again()
+    master, mean, _ = other._updater.states[0]
+    assert (master.astype("float16") == same.weight.data()).all() and mean.item() > 0.1

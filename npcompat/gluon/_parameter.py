@@ -29,6 +29,7 @@ from npcompat._internal.support.errors import DeferredInitializationError
 from npcompat.gluon import _variables
 from npcompat.gluon._placement import (
     Plan,
+    continue_gradient,
     on_device_of,
     on_xla,
     one_of,
@@ -190,8 +191,7 @@ class Parameter:
     def grad_req(self, request: str) -> None:
         if request not in ("write", "add", "null"):
             raise ValueError(
-                f"Parameter '{self.name}': grad_req must be 'write', 'add' or 'null', got "
-                f"{request!r}"
+                f"Parameter '{self.name}': grad_req must be 'write', 'add' or 'null', got {request!r}"
             )
         if not self._differentiable:
             request = "null"
@@ -369,9 +369,8 @@ class Parameter:
         if not self.shape_is_known:
             raise DeferredInitializationError(
                 f"Parameter '{self._waiting.description}' can't be initialized: its shape "
-                f"{self._shape} is still not known after "
-                "infer_shape; define infer_shape(self, *inputs) in its block so that it sets the "
-                "shape of each parameter"
+                f"{self._shape} is still not known after infer_shape; define infer_shape(self, "
+                "*inputs) in its block so that it sets the shape of each parameter"
             )
         self._fill(self._waiting)
 
@@ -545,10 +544,11 @@ class Parameter:
         """Change the dtype of values and gradient."""
         self._dtype = dtypes.canonical(dtype)
         if self._data is not None and self._data.dtype != self._dtype:
-            here = device_of(self._data)
+            here, before = device_of(self._data), self._data.grad
             with outside(), on_device_of(self._data):
                 replace(self._data, handles.read(moved(self._data.astype(self._dtype), here)))
-            self._attach()
+                self._attach()
+                continue_gradient(before, self._data.grad)
 
     def var(self) -> symbol.Symbol:
         """Return a symbolic variable for the parameter.

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import extra
+from npcompat._internal.core.retained_outputs import version_of
 from npcompat._internal.dispatch import writes
 from npcompat._internal.dispatch.devices import Place, as_device, current_device, device_of
 from npcompat._internal.dispatch.meshes import Mesh, Part, Sharding, check_mesh
@@ -57,6 +58,15 @@ def replace(handle: Any, value: Any) -> None:
     with modes.changed(recording=False):
         writes.relocate(handle, new_value(value.payload))
     extra(handle).layout = None
+
+
+def continue_gradient(before: Any, gradient: Any) -> None:
+    """Give a new gradient the values of an earlier one, and its age: a stale one stays stale."""
+    if before is None or gradient is None or version_of(before) == extra(before).blank:
+        return
+    with modes.changed(recording=False):
+        gradient[...] = before.astype(gradient.dtype)
+    extra(gradient).version, extra(gradient).blank = version_of(before), extra(before).blank
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +163,7 @@ placements = Placements()
 __all__ = [
     "Plan",
     "Rules",
+    "continue_gradient",
     "on_device_of",
     "on_xla",
     "one_of",

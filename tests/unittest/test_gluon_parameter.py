@@ -119,6 +119,29 @@ def test_cast_changes_values_and_gradient(backend):
     assert array.dtype == "float64" and array.strides == (8,)
 
 
+@pytest.mark.parametrize("request_", ["write", "add"])
+def test_cast_keeps_the_gradient_and_its_age(request_):
+    p = gluon.Parameter(shape=2, grad_req=request_)
+    p.initialize(init="ones")
+    trainer = gluon.Trainer([p], "sgd", {"learning_rate": 1})
+    p.cast("float64")
+    with pytest.raises(UserWarning, match="were not computed by backward"):
+        trainer.step(1)
+    for _ in range(2):
+        with autograd.record():
+            loss = (3 * p.data()).sum()
+        loss.backward()
+    expected = [6, 6] if request_ == "add" else [3, 3]
+    p.cast("float16")
+    assert p.grad().tolist() == expected and p.grad().dtype == "float16"
+    trainer.step(1)
+    assert p.data().tolist() == [1 - expected[0]] * 2
+    p.cast("float32")
+    with pytest.raises(UserWarning, match="were not computed by backward"):
+        trainer.step(1)
+    assert p.grad().tolist() == expected
+
+
 def test_devices():
     p = gluon.Parameter(shape=2)
     p.initialize(ctx=npx.cpu(0))

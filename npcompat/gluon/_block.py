@@ -73,12 +73,12 @@ class Block(Structured, Hooked):
 
     _untracked: ClassVar[frozenset[str]] = frozenset(
         (
-            "_active", "_buckets", "_compiled", "_forward_hooks", "_forward_pre_hooks",
-            "_given_prefix", "_loops",
-            "_op_hooks", "_order", "_parents", "_reg_params", "_watched",
+            "_active", "_backward_hooks", "_buckets", "_compiled", "_forward_hooks",
+            "_forward_pre_hooks", "_given_prefix", "_loops", "_op_hooks", "_order", "_parents",
+            "_reg_params", "_watched",
         )
     )  # fmt: skip
-    _registries: ClassVar[tuple[str, ...]] = ("_children", "_backward_hooks")
+    _registries: ClassVar[tuple[str, ...]] = ("_children",)
     _children: dict[str, "Block"]
     _reg_params: ParameterDict
     _order: dict[str, None]
@@ -94,10 +94,10 @@ class Block(Structured, Hooked):
             "_order": {},
             "_given_prefix": prefix or "",
             "_reg_params": ParameterDict(shared=params),
-            "_forward_hooks": {},
-            "_forward_pre_hooks": {},
+            "_forward_hooks": changes.CountedDict(),
+            "_forward_pre_hooks": changes.CountedDict(),
             "_backward_hooks": changes.CountedDict(),
-            "_op_hooks": {},
+            "_op_hooks": changes.CountedDict(),
             "_parents": weakref.WeakSet(),
         }
         self.__dict__.update(state)
@@ -407,6 +407,8 @@ class Block(Structured, Hooked):
         if _variables.begins_graph(args, kwargs):
             with _variables.Variables(self.collect_params()):
                 return Block.__call__(self, *args, **kwargs)  # a subclass adds its part once
+        if traced_now and modes.current().trace is not None:
+            self._note_hooks()
         if self._backward_hooks and modes.current().recording:
             hooks = list(self._backward_hooks.values())
             return with_backward_hooks(self, hooks, self._hooked_call, *args, **kwargs)

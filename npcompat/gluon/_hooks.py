@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from npcompat._internal.compile import custom_gradient
-from npcompat._internal.core import changes, modes
+from npcompat._internal.core import modes, trace_notes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.observer import Observer, Run
 from npcompat._internal.core.op import Attrs, Op, short_name
@@ -26,11 +26,18 @@ class Hooked:
     _backward_hooks: dict[Any, Hook]
     _op_hooks: dict[Any, tuple[OpHook, bool]]
 
+    def _note_hooks(self) -> None:
+        """Let the program that is being made be used only while the hooks are the same."""
+        for hooks in (
+            self._forward_pre_hooks, self._op_hooks, self._forward_hooks, self._backward_hooks
+        ):  # fmt: skip
+            trace_notes.counted_items(hooks)
+
     def register_forward_pre_hook(self, hook: Hook) -> HookHandle:
         """Register `hook(block, inputs)`, called before each forward pass.
 
         The returned handle's `detach()` removes it. In a compiled block, hooks of child blocks are
-        called once, while it is compiled.
+        called once, while it is compiled, and again when hooks were added or removed.
         """
         return HookHandle(self._forward_pre_hooks, hook)
 
@@ -38,7 +45,7 @@ class Hooked:
         """Register `hook(block, inputs, output)`, called after each forward pass.
 
         The returned handle's `detach()` removes it. In a compiled block, hooks of child blocks are
-        called once, while it is compiled.
+        called once, while it is compiled, and again when hooks were added or removed.
         """
         return HookHandle(self._forward_hooks, hook)
 
@@ -68,7 +75,6 @@ class Hooked:
         array([[10., 10.]])
         >>> handle.detach()
         """
-        changes.note()
         return HookHandle(self._backward_hooks, hook)
 
     def register_op_hook(self, callback: OpHook, monitor_all: bool = False) -> HookHandle:

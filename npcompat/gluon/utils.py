@@ -13,7 +13,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend.jax import processes
-from npcompat._internal.core import changes, dtypes, modes
+from npcompat._internal.core import dtypes, modes, trace_notes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import normalized_axes, operator
 from npcompat._internal.dispatch.apply import apply
@@ -45,13 +45,19 @@ class HookHandle:
 
     def __init__(self, hooks: dict[Any, Any], hook: Any) -> None:
         self._hooks: dict[Any, Any] | None = hooks
+        self._note(hooks)
         hooks[self] = hook
+
+    def _note(self, hooks: dict[Any, Any]) -> None:
+        """Let a running trace know the hooks before they change."""
+        if modes.current().trace is not None:
+            trace_notes.counted_items(hooks)
 
     def detach(self) -> None:
         """Remove the hook; does nothing the second time."""
         if self._hooks is not None:
+            self._note(self._hooks)
             self._hooks.pop(self, None)
-            changes.note()
             self._hooks = None
 
     def __enter__(self) -> "HookHandle":

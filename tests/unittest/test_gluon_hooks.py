@@ -25,6 +25,54 @@ def test_hooks_see_calls_and_can_be_taken_away():
     assert seen == [("before", (3, 2)), ("after", (3, 2)), ("after", (4, 2))]
 
 
+def compiled(net, how):
+    if how == "hybridized":
+        net.hybridize()
+    return npx.jit(lambda x: net(x)) if how == "jit" else net
+
+
+@pytest.mark.parametrize("how", ["eager", "hybridized", "jit"])
+@pytest.mark.parametrize("of_child", [True, False])
+def test_calls_see_hooks_that_come_and_go(of_child, how):
+    net, x = nn.HybridSequential(), np.ones((1, 2))
+    net.add(nn.Dense(2, in_units=2, use_bias=False, weight_initializer="ones"))
+    net.initialize()
+    run, block = compiled(net, how), net[0] if of_child else net
+    assert run(x).tolist() == [[2, 2]]
+    after = block.register_forward_hook(lambda block, inputs, out: out.__setitem__(..., 3))
+    assert run(x).tolist() == [[3, 3]] == run(x).tolist()
+    after.detach()
+    assert run(x).tolist() == [[2, 2]]
+    with block.register_forward_pre_hook(lambda block, inputs: inputs[0].__imul__(2)):
+        assert run(x.copy()).tolist() == [[4, 4]]
+    assert run(x).tolist() == [[2, 2]]
+    seen = []
+    with block.register_op_hook(lambda name, operator, array: seen.append(operator)):
+        run(x)
+    assert seen == ["_npx_fully_connected"]
+
+
+@pytest.mark.parametrize("how", ["hybridized", "jit"])
+def test_hooks_that_a_function_registers_itself_leave_its_program_alone(how):
+    class Watched(gluon.HybridBlock):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.Dense(2, in_units=2)
+
+        def forward(self, x):
+            traced.append(1)
+            with self.inner.register_forward_hook(lambda block, inputs, out: out.__iadd__(1)):
+                return self.inner(x)
+
+    traced, net = [], Watched()
+    net.initialize()
+    run = compiled(net, how)
+    first = run(np.ones((1, 2))).tolist()
+    for _ in range(3):
+        assert run(np.ones((1, 2))).tolist() == first
+    assert len(traced) == 1
+
+
 @pytest.mark.parametrize("placement", ["auto", "jax"])
 def test_operators_are_hooked(placement):
     class Net(gluon.HybridBlock):

@@ -12,7 +12,9 @@ from npcompat._internal.core import modes
 GUARDS, COUNTED, AT_END, LAYOUT = "guards", "counted guards", "at end", "layout on a mesh"
 CAPTURED = "lists of what ended traces have captured"
 _MAKES = "makes arrays"
-_ITEM, _CHECK = 0, 4  # kinds of `compile/guards.py`: an item of a dict, a function to call
+_NOTED = "dicts whose items are noted"
+# kinds of `compile/guards.py`: an item of a dict, all items, a function to call
+_ITEM, _MAPPING, _CHECK = 0, 2, 4
 
 
 def guard(holds: Callable[[], bool], otherwise: str) -> None:
@@ -24,6 +26,18 @@ def counted(owner: Any, name: str) -> None:
     """Let the program be used only while an attribute is what it is now; setting it is counted."""
     state = vars(owner)
     _outermost().notes.setdefault(COUNTED, []).append((_ITEM, state, name, state[name]))
+
+
+def counted_items(registry: dict[Any, Any]) -> None:
+    """Let the program be used only while a `CountedDict` has the items that it has now.
+
+    A function notes so what it reads, and what it is about to change: the first note counts.
+    """
+    notes = _outermost().notes
+    noted = notes.setdefault(_NOTED, set())
+    if id(registry) not in noted:
+        noted.add(id(registry))
+        notes.setdefault(COUNTED, []).append((_MAPPING, registry, None, dict(registry)))
 
 
 def makes_arrays(layout: Any) -> None:
@@ -72,6 +86,7 @@ __all__ = [
     "LAYOUT",
     "at_end",
     "counted",
+    "counted_items",
     "guard",
     "makes_arrays",
     "runs_on",

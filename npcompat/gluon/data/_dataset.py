@@ -9,6 +9,7 @@ import numpy as onp
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import handles
 from npcompat.gluon.data._sampler import Sampler
+from npcompat.gluon.data.batchify import is_recorded
 from npcompat.numpy._creation import array
 from npcompat.recordio import MXIndexedRecordIO
 
@@ -221,7 +222,7 @@ class ArrayDataset(Dataset):
         return parts[0] if len(parts) == 1 else parts
 
     def _has_batches(self) -> bool:
-        return all(isinstance(a, Handle | onp.ndarray) for a in self._data)
+        return all(isinstance(a, Handle | onp.ndarray) and not is_recorded(a) for a in self._data)
 
 
 class RecordFileDataset(Dataset):

@@ -1,22 +1,53 @@
 """Functions that collate samples into a batch."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as onp
 
 import npcompat.numpy as np
-from npcompat._internal.core.dtypes import canonical
+from npcompat._internal.core import modes
+from npcompat._internal.core.dtypes import canonical, narrow
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import array_like, handles
 from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import DTypeLike
 
+_Arrays = Handle | onp.ndarray
 
-def _hosts(samples: Sequence[Any]) -> list[onp.ndarray[Any, Any]]:
-    return [
-        handles.to_host(s) if isinstance(s, Handle) else array_like.host_array(s) for s in samples
-    ]
+
+def is_recorded(sample: Any) -> bool:
+    """Return True for an array that is being recorded, or that belongs to a running trace."""
+    if not isinstance(sample, Handle):
+        return False
+    mode = modes.current()
+    return mode.trace is not None or (mode.recording and handles.read(sample).node is not None)
+
+
+def _arrays(samples: Sequence[Any]) -> tuple[list[Any], bool]:
+    """Return samples as arrays of NumPy's; as npcompat's, and True, if some are recorded."""
+    mode = modes.current()
+    if mode.recording or mode.trace is not None:
+        found = [s if isinstance(s, _Arrays) else np.array(s) for s in samples]
+        if any(map(is_recorded, found)):
+            return [np.asarray(a) for a in found], True
+    return [_on_host(s) for s in samples], False
+
+
+def _on_host(sample: Any) -> onp.ndarray[Any, Any]:
+    if isinstance(sample, _Arrays):
+        return handles.to_host(sample) if isinstance(sample, Handle) else sample
+    found = array_like.host_array([sample])  # a list, whose floats are of the default dtype
+    return found.reshape(found.shape[1:])
+
+
+def _common_dtype(arrays: Sequence[Any]) -> onp.dtype[Any]:
+    """Return the dtype of a batch: that of `np.array` for a list of the samples."""
+    found = {a.dtype for a in arrays}
+    if len(found) == 1:
+        return found.pop()
+    return narrow(onp.result_type(*found), [*found])
 
 
 def _not_shared(use_shared_mem: bool, what: str) -> None:
@@ -44,14 +75,20 @@ class Stack:
 
     def __call__(self, data: Sequence[Any]) -> ndarray:
         """Collate the samples."""
-        arrays = _hosts(data)
+        if not any([isinstance(sample, _Arrays) for sample in data]):
+            with suppress(ValueError):
+                return np.array(list(data))
+        arrays, recorded = _arrays(data)
         shapes = sorted({a.shape for a in arrays})
         if len(shapes) > 1:
             raise ValueError(
                 "samples of a batch must have one shape to be stacked, got "
                 f"{', '.join(map(str, shapes))}; batchify.Pad pads them"
             )
-        return np.array(onp.stack(arrays))
+        dtype = _common_dtype(arrays)
+        if recorded:
+            return np.stack([a.astype(dtype, copy=False) for a in arrays])
+        return np.array(onp.stack(arrays), dtype)
 
 
 class Pad:
@@ -87,7 +124,7 @@ class Pad:
 
     def __call__(self, data: Sequence[Any]) -> ndarray:
         """Collate the samples."""
-        arrays = _hosts(data)
+        arrays, recorded = _arrays(data)
         if len({a.ndim for a in arrays}) > 1:
             raise ValueError(
                 "Pad: samples must have the same number of axes, got shapes "
@@ -96,13 +133,19 @@ class Pad:
         shape = [max(lengths) for lengths in zip(*[a.shape for a in arrays], strict=True)]
         if self._round_to is not None:
             shape = [-(-n // self._round_to) * self._round_to for n in shape]
-        dtype = onp.result_type(*arrays) if self._dtype is None else canonical(self._dtype)
+        dtype = _common_dtype(arrays) if self._dtype is None else canonical(self._dtype)
         _check_value(self._value, dtype)
+        if recorded:
+            return np.stack([self._padded(a.astype(dtype), shape) for a in arrays])
         batch = onp.full((len(arrays), *shape), self._value, dtype)
         for i, sample in enumerate(arrays):
             place: Any = (i, *[slice(n) for n in sample.shape])
             batch[place] = sample
         return np.array(batch)
+
+    def _padded(self, sample: Any, shape: Sequence[int]) -> Any:
+        widths = [(0, n - m) for n, m in zip(shape, sample.shape, strict=True)]
+        return np.pad(sample, widths, constant_values=self._value)
 
 
 def _check_value(value: Any, dtype: onp.dtype[Any]) -> None:
@@ -142,10 +185,11 @@ class Append:
 
     def __call__(self, data: Sequence[Any]) -> list[ndarray]:
         """Collate the samples."""
-        return [
-            np.array(onp.expand_dims(a, self._batch_axis) if self._expand else a)
-            for a in _hosts(data)
-        ]
+        arrays, recorded = _arrays(data)
+        axis = self._batch_axis
+        if recorded:
+            return [np.expand_dims(a, axis) if self._expand else a.copy() for a in arrays]
+        return [np.array(onp.expand_dims(a, axis) if self._expand else a) for a in arrays]
 
 
 class Group:

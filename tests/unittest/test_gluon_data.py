@@ -14,7 +14,7 @@ import numpy as onp
 import pytest
 from internals import streams
 
-from npcompat import gluon, np, npx
+from npcompat import autograd, gluon, np, npx
 from npcompat.gluon.data import batchify
 
 DATA = onp.arange(20, dtype="float32").reshape(10, 2)
@@ -302,6 +302,51 @@ def test_grain_takes_our_datasets_and_the_loader_takes_grains():
 
 
 @pytest.mark.timeout(60)
+class Scale:
+    """A transform with state."""
+
+    extra: Any
+
+    def __init__(self, factor):
+        self.factor, self.extra = factor, None
+
+    def __call__(self, x):
+        return x * self.factor
+
+
+def test_processes_see_what_was_written_between_epochs():
+    values, scale = np.arange(4.0), Scale(1.0)
+    dataset = gluon.data.ArrayDataset(values).transform(scale)
+    loader = gluon.data.DataLoader(dataset, 2, num_workers=2)
+    first = [batch.tolist() for batch in loader]
+    assert first == [[0, 1], [2, 3]] == [batch.tolist() for batch in loader]
+    workers = {*multiprocessing.active_children()}
+    scale.factor = 10.0
+    assert [batch.tolist() for batch in loader] == [[0, 10], [20, 30]]
+    values[0] = 7
+    pairs = zip(loader, loader, strict=True)
+    assert [(a.tolist(), b.tolist()) for a, b in pairs] == [([70, 10],) * 2, ([20, 30],) * 2]
+    assert workers >= {*multiprocessing.active_children()}, "no worker was started anew"
+    scale.extra = threading.Lock()
+    with pytest.warns(UserWarning, match="can't be sent to worker processes any more"):
+        assert [batch.tolist() for batch in loader] == [[70, 10], [20, 30]]
+    assert [batch.tolist() for batch in loader] == [[70, 10], [20, 30]]
+
+
+def test_gradients_that_worker_processes_would_lose_are_refused():
+    factor = np.ones(2)
+    factor.attach_grad()
+    dataset = gluon.data.SimpleDataset([1.0, 2.0]).transform(Scale(factor))
+    loader = gluon.data.DataLoader(dataset, 2, num_workers=1)
+    for _ in range(2):  # before there are workers, and after
+        with (
+            autograd.record(),
+            pytest.raises(RuntimeError, match="gradients do not come back from worker processes"),
+        ):
+            next(iter(loader))
+        assert [batch.tolist() for batch in loader] == [[[1, 1], [2, 2]]]
+
+
 def test_a_killed_worker_is_an_error_and_the_next_loop_has_new_ones(tmp_path):
     loader = gluon.data.DataLoader(Killed(tmp_path / "survivor"), 2, num_workers=1, prefetch=1)
     with pytest.raises(RuntimeError, match=r"a worker process died\. Was it killed"):

@@ -140,12 +140,12 @@ def test_workers_are_sent_the_dataset_the_function_and_numbers(monkeypatch):
         def __init__(self, count, context, begin, content):
             assert context.get_start_method() == "spawn" and begin is _loader._begin
             super().__init__(count)
-            sent.append(pickle.loads(*content))
+            sent.append(pickle.loads(content[0]))
 
         def submit(self, function: Any, /, *args: Any, **_: Any):
             assert function is _loader._make
             sent.append(args)
-            dataset, batchify = sent[0]
+            dataset, batchify, _ = sent[0]
             return super().submit(lambda: batchify([dataset[i] for i in args[0]]))
 
     monkeypatch.setattr(_loader, "ProcessPoolExecutor", Pool)
@@ -153,7 +153,8 @@ def test_workers_are_sent_the_dataset_the_function_and_numbers(monkeypatch):
     loader: Any = gluon.data.DataLoader(data, 2, num_workers=1)
     loader.net = object()  # what hangs on the loader stays here
     assert [batch.tolist() for batch in loader] == [[0, 1], [2, 3]]
-    (dataset, batchify), *batches = sent
+    (dataset, batchify, numpy_dtypes), *batches = sent
+    assert numpy_dtypes == 0
     assert type(dataset) is gluon.data.ArrayDataset and batchify is default_batchify_fn
-    assert [list(indices) for indices, _ in batches] == [[0, 1], [2, 3]]
-    assert all(type(seed) is int for _, seed in batches)
+    assert [list(indices) for indices, *_ in batches] == [[0, 1], [2, 3]]
+    assert all(type(seed) is int and rest == [1, ""] for _, seed, *rest in batches)

@@ -1,8 +1,9 @@
 """DataLoader: batches of a dataset, made in this thread, in threads, or in processes.
 
-Processes are spawned, never forked, as XLA does not survive a fork. They receive the dataset once,
-work on the host, and send batches back as NumPy arrays. Each batch draws from a random stream of
-its own, so that it does not depend on the worker that makes it.
+Processes are spawned, never forked, as XLA does not survive a fork. They receive the dataset when
+they start, and at the start of an epoch if it has changed. They work on the host, and send batches
+back as NumPy arrays. Each batch draws from a random stream of its own, so that it does not depend
+on the worker that makes it.
 """
 
 import contextvars
@@ -33,6 +34,7 @@ from npcompat._internal.support.interrupts import uninterrupted
 from npcompat.gluon._parameter import draw_seed
 from npcompat.gluon.data._dataset import ArrayDataset
 from npcompat.gluon.data._sampler import BatchSampler, RandomSampler, SequentialSampler
+from npcompat.gluon.data._sent import Sent
 from npcompat.gluon.data.batchify import default_batchify_fn
 from npcompat.numpy._creation import array, asarray
 from npcompat.numpy_extension._sharding import check_alike, joined
@@ -41,20 +43,28 @@ from npcompat.numpy_extension._sharding import check_alike, joined
 
 _APART = 2**40
 """Distance of the random streams of batches between processes, which make different samples."""
-_work: list[Any] = []  # in a worker: the dataset and the batchify function
+_work: list[Any] = []  # in a worker: the number of what it was sent, the dataset, the function
 
 
-def _begin(content: bytes) -> None:
+def _begin(content: bytes, number: int) -> None:
     # Ctrl-C is sent to all processes of a terminal; the main process decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    modes.set_default(backend="numpy")
-    _work[:] = pickle.loads(content)
+    _take(number, pickle.loads(content))
 
 
-def _make(indices: Sequence[int], seed: int) -> Any:
+def _take(number: int, sent: Any) -> None:
+    dataset, batchify, numpy_dtypes = sent
+    modes.set_default(backend="numpy", numpy_dtypes=numpy_dtypes)
+    _work[:] = number, dataset, batchify
+
+
+def _make(indices: Sequence[int], seed: int, number: int, path: str) -> Any:
+    if _work[0] < number:
+        with open(path, "rb") as file:
+            _take(pickle.load(file), pickle.load(file))
     python_random.seed(seed)
     onp.random.seed(seed % 2**32)
-    dataset, batchify = _work
+    _, dataset, batchify = _work
     with stream.default.elsewhere(seed):
         return mapped(_as_host, batchify([dataset[i] for i in indices]))
 
@@ -193,6 +203,7 @@ class DataLoader:
             uninterrupted.install()  # an interrupt in the collector's callbacks must not be lost
         self._ahead = max(1, 2 * self._workers if prefetch is None else int(prefetch))
         self._pool: Executor | None = None
+        self._sent = Sent()
         self._place = None if device is None else as_device(device)
         self._given, self._begin = 0, (0, 0)  # batches of this epoch, and where its draws began
         self._resumed: dict[str, int] | None = None
@@ -329,6 +340,8 @@ class DataLoader:
         """Yield batches in order, while later ones are prefetched."""
         waiting: deque[Future[Any]] = deque()
         placed: deque[Any] = deque()  # the next batch, if its transfer has started
+        if self._pool is not None and not self._threads:
+            self._sent.update(self._content())
         try:
             for number, indices in batches:
                 waiting.append(self._submitted(indices, number % 2**64))
@@ -359,25 +372,25 @@ class DataLoader:
             if self._threads:
                 return self._pool.submit(contextvars.copy_context().run, self._batch, indices, seed)
             with _interrupts_blocked():
-                return self._pool.submit(_make, list(indices), seed)
+                sent = self._sent
+                return self._pool.submit(_make, list(indices), seed, sent.number, sent.path)
         except BrokenProcessPool as error:
             raise self._worker_died() from error
 
     def _started(self) -> Executor:
         if self._threads:
             return ThreadPoolExecutor(self._workers, thread_name_prefix="DataLoader")
-        try:
-            content = pickle.dumps((self._dataset, self._batchify))
-        except (pickle.PicklingError, AttributeError, TypeError) as error:
-            raise TypeError(
-                "DataLoader: the dataset or batchify_fn can't be sent to worker processes: "
-                f"{error}. "
-                "Functions must stand at the top level of a module; threads (thread_pool=True) "
-                "take any"
-            ) from error
+        content = self._sent.first(self._content())
         return ProcessPoolExecutor(
-            self._workers, multiprocessing.get_context("spawn"), _begin, (content,)
+            self._workers,
+            multiprocessing.get_context("spawn"),
+            _begin,
+            (content, self._sent.number),
         )
+
+    def _content(self) -> tuple[Any, ...]:
+        """Return what worker processes are sent."""
+        return self._dataset, self._batchify, modes.current().numpy_dtypes
 
     def _received(self, future: "Future[Any]") -> Any:
         try:

@@ -302,6 +302,51 @@ def test_grain_takes_our_datasets_and_the_loader_takes_grains():
 
 
 @pytest.mark.timeout(60)
+def rolled_over(**options):
+    """Return what loops give that are left early, that run beside each other, or go on."""
+
+    def loader():
+        data = gluon.data.SimpleDataset(list(range(7)))
+        return gluon.data.DataLoader(data, 3, last_batch="rollover", **options)
+
+    def numbers(batches):
+        return [batch.tolist() for batch in batches]
+
+    found: list[Any] = []
+    for before in range(3):  # epochs before
+        for taken in range(3):
+            left = loader()
+            for _ in range(before):
+                list(left)
+            batches = iter(left)
+            for _ in range(taken):
+                next(batches)
+            found += [len(left), numbers(left), numbers(left)]
+        beside = loader()
+        for _ in range(before):
+            list(beside)
+        found += [numbers(pair) for pair in zip(beside, beside, strict=False)]
+        found += [len(beside), numbers(beside)]
+    begun, resumed = loader(), loader()
+    next(iter(begun))
+    resumed.load_state_dict(begun.state_dict())
+    return [*found, numbers(resumed), numbers(resumed)]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"num_workers": 1, "thread_pool": True},
+        {"num_workers": 3, "thread_pool": True},
+        {"num_workers": 1, "thread_pool": True, "prefetch": 0},
+    ],
+)
+def test_what_rolls_over_does_not_depend_on_workers(options):
+    expected = rolled_over()
+    assert expected[:3] == [2, [[0, 1, 2], [3, 4, 5]], [[6, 0, 1], [2, 3, 4]]]
+    assert rolled_over(**options) == expected
+
+
 class Scale:
     """A transform with state."""
 

@@ -223,7 +223,9 @@ class DataLoader:
             draw_seed()
         )  # also without workers, so that later draws do not depend on their number
         batches: Iterator[tuple[int, Sequence[int]]] = enumerate(iter(self._batch_sampler), seed)
+        left = None
         if resumed is not None:
+            left = self._number() - resumed["batches"]
             for self._given in range(1, resumed["batches"] + 1):
                 next(batches, None)
             stream.default.begin(*now)
@@ -234,8 +236,15 @@ class DataLoader:
         if self._workers == 0:
             made = (self._batch(indices, number % 2**64) for number, indices in batches)
         else:
-            made = self._ahead_of(batches)
+            made = self._ahead_of(batches, left)
         return self._counted(made, orders)
+
+    def _number(self) -> int:
+        """Return the number of batches of an epoch; -1 if the sampler does not know it."""
+        try:
+            return len(self._batch_sampler)
+        except TypeError:
+            return -1
 
     def _counted(self, batches: Iterator[Any], orders: "deque[int]") -> Iterator[Any]:
         """Yield batches, in their place, and count them."""
@@ -336,8 +345,16 @@ class DataLoader:
         with stream.default.elsewhere(seed):
             return self._batchify([dataset[i] for i in indices])
 
-    def _ahead_of(self, batches: Iterator[tuple[int, Sequence[int]]]) -> Iterator[Any]:
-        """Yield batches in order, while later ones are prefetched."""
+    def _ahead_of(
+        self, batches: Iterator[tuple[int, Sequence[int]]], left: int | None
+    ) -> Iterator[Any]:
+        """Yield batches in order, while later ones are prefetched.
+
+        Samplers may keep something for the next epoch when they end. So their end is not looked
+        for before the loop has all `left` batches: as many as the sampler says, if not given.
+        """
+        if left is None:
+            left = self._number()
         waiting: deque[Future[Any]] = deque()
         placed: deque[Any] = deque()  # the next batch, if its transfer has started
         if self._pool is not None and not self._threads:
@@ -345,7 +362,10 @@ class DataLoader:
         try:
             for number, indices in batches:
                 waiting.append(self._submitted(indices, number % 2**64))
+                left -= 1
                 if len(waiting) > self._ahead:
+                    yield self._next(waiting, placed)
+                while left == 0 and (waiting or placed):
                     yield self._next(waiting, placed)
             while waiting or placed:
                 yield self._next(waiting, placed)

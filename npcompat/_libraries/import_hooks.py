@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from npcompat._libraries import replaced
 
 EXTENSIONS = {
+    "dill": "npcompat._libraries.dill_globals",
     "einops": "npcompat._libraries.einops_backend",
     "numba": "npcompat._libraries.numba_arrays",
     "scipy.linalg.lapack": "npcompat._libraries.fortran_functions",

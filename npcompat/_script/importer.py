@@ -3,11 +3,14 @@
 import builtins
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from npcompat import np, npx
+from npcompat._internal.core import modes
+from npcompat._internal.dispatch.devices import as_device
 from npcompat._script import border, packages
 from npcompat._script.source import ACROSS, ASSIGNED, ITEM, JIT, KEY, OF_PYTHON, converted
 from npcompat.numpy import _creation
@@ -23,7 +26,7 @@ class _Loader(SourceFileLoader):
 
     def get_code(self, fullname: str) -> CodeType:
         file = self.get_filename(fullname)
-        return converted(self.get_data(file), file, COMPILED)
+        return converted(self.get_data(file), file, COMPILED, MARK)
 
 
 class _Finder:
@@ -85,6 +88,11 @@ def install() -> None:
     mtrand.seeds_numpys[0] = _creation.aliases_numpys[0] = True
 
 
+def is_installed() -> bool:
+    """Return True if this process runs programs on npcompat."""
+    return _Finder in sys.meta_path
+
+
 def uninstall() -> None:
     """Import modules as they are again."""
     np.ndarray.__module__ = _MODULE
@@ -92,4 +100,56 @@ def uninstall() -> None:
     mtrand.seeds_numpys[0] = _creation.aliases_numpys[0] = False
 
 
-__all__ = ["BOUND", "COMPILED", "bind", "install", "uninstall"]
+# --- functions of a program in other processes ----------------------------------------------------
+
+PLACED: dict[str, str | None] = {"backend": None, "device": None}
+"""Options that say where a program's new arrays are placed, in its workers, too."""
+
+
+def place(stack: ExitStack) -> None:
+    """Place new arrays where the options say, until the stack is left."""
+    if PLACED["backend"] is not None:
+        stack.enter_context(npx.backend(PLACED["backend"]))
+    if PLACED["device"] is not None:
+        stack.enter_context(as_device(PLACED["device"]))
+
+
+class Mark(bytes):
+    """Constant in the code of a program: who unpickles it runs programs on npcompat from then on.
+
+    joblib, Dask and others send functions of `__main__` to other processes by their code, which
+    calls the border by names that a new process lacks. For `marshal` it is bytes.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _join, (PLACED["backend"], PLACED["device"])
+
+
+MARK = Mark(b"npcompat")
+
+
+def _join(backend: str | None, device: str | None) -> Mark:
+    """Let this process run functions of a program, unless it does; return the mark."""
+    if not is_installed():
+        npx.set_np(dtype=True)
+        PLACED.update(backend=backend, device=device)
+        with ExitStack() as stack:
+            place(stack)
+            mode = modes.current()
+        modes.set_default(backend=mode.backend, device=mode.device)
+        install()
+    return MARK
+
+
+__all__ = [
+    "BOUND",
+    "COMPILED",
+    "MARK",
+    "PLACED",
+    "Mark",
+    "bind",
+    "install",
+    "is_installed",
+    "place",
+    "uninstall",
+]

@@ -13,7 +13,6 @@ from types import ModuleType, TracebackType
 from typing import Any
 
 from npcompat import npx
-from npcompat._internal.dispatch.devices import as_device
 from npcompat._script import importer
 from npcompat._script.report import reported
 from npcompat._script.source import converted
@@ -74,9 +73,10 @@ def main(argv: list[str] | None = None) -> None:
         logging.getLogger(name).setLevel(logging.WARNING)
     importer.install()
     importer.COMPILED.update(dict.fromkeys(options.jit, False))
+    importer.PLACED.update(backend=options.backend, device=options.device)
     with ExitStack() as stack:
         try:
-            _place(options, stack)
+            importer.place(stack)
         except (ValueError, BackendError) as error:
             parser.error(str(error))
         stack.callback(_report_missing)
@@ -87,14 +87,6 @@ def main(argv: list[str] | None = None) -> None:
             calls = stack.enter_context(npx.profile())
             stack.callback(lambda: print(calls, file=sys.stderr))
         _run(options, rest)
-
-
-def _place(options: argparse.Namespace, stack: ExitStack) -> None:
-    """Place new arrays where the options say, until the stack is left."""
-    if options.backend is not None:
-        stack.enter_context(npx.backend(options.backend))
-    if options.device is not None:
-        stack.enter_context(as_device(options.device))
 
 
 def _report_missing() -> None:
@@ -169,7 +161,7 @@ def _execute(source: str | bytes, file: str | None, spec: Any) -> None:
     sys.modules["__main__"] = module
     sys.excepthook = _show
     try:
-        code = converted(source, file or "<string>", importer.COMPILED)
+        code = converted(source, file or "<string>", importer.COMPILED, importer.MARK)
     except SyntaxError as error:  # as Python shows it, without the lines that read the program
         _show(type(error), error.with_traceback(None), None)
         raise SystemExit(1) from None

@@ -19,6 +19,7 @@ OF_PYTHON = {
 """Names there of functions of the border, by the functions of Python that they replace."""
 JIT = "__npcompat_jit__"
 """Name there of the decorator that compiles a function."""
+_BOUND = frozenset((ACROSS, KEY, ITEM, ASSIGNED, JIT, *OF_PYTHON.values()))
 PROGRAM = "__npcompat_program__"
 """Name in the globals of converted source."""
 _PYTHONS = frozenset(
@@ -204,16 +205,30 @@ def _loop_indices(function: ast.AST) -> set[str]:
     return {n for n, how in bound.items() if how and all(how) and stores.get(n, 0) == len(how)}
 
 
-def converted(source: str | bytes, file: str, compiled: Collection[str] = ()) -> CodeType:
+def converted(
+    source: str | bytes, file: str, compiled: Collection[str] = (), constant: Any = None
+) -> CodeType:
     """Compile the source of a program's module, converted; lines are those of the source.
 
-    Functions whose names are in `compiled` become compiled functions.
+    Functions whose names are in `compiled` become compiled functions. `constant` is held by all
+    code that calls the border.
     """
     tree: Any = converted_tree(ast.parse(source, file), compiled)
     tree.body.insert(_after_imports_from_future(tree.body), _MARK)
     code: CodeType = compile(tree, file, "exec", dont_inherit=True)
     _SOURCES[file] = source
-    return code
+    return code if constant is None else holding(code, constant)
+
+
+def holding(code: CodeType, constant: Any) -> CodeType:
+    """Return code that holds a constant wherever it calls the border, also in code within it.
+
+    Other code stays what its source compiles to, by which it is known again.
+    """
+    held = [holding(c, constant) if isinstance(c, CodeType) else c for c in code.co_consts]
+    if not _BOUND.isdisjoint(code.co_names):
+        held.append(constant)
+    return code.replace(co_consts=tuple(held))
 
 
 _MARK = ast.fix_missing_locations(ast.parse(f"{PROGRAM} = True").body[0])
@@ -302,6 +317,7 @@ __all__ = [
     "PROGRAM",
     "converted",
     "converted_tree",
+    "holding",
     "is_programs",
     "original",
 ]

@@ -54,3 +54,13 @@ def test_cells_are_as_they_are_after_unloading(shell):
     shell.run_line_magic("unload_ext", "npcompat")
     assert type(run(shell, "import numpy\nnumpy.zeros(2)")) is onp.ndarray
     assert shell.ast_transformers == [] and not npx.is_np_default_dtype()
+
+
+def test_functions_of_cells_run_in_other_processes(shell):
+    cloudpickle = pytest.importorskip("joblib.externals.cloudpickle")
+    shell.run_line_magic("load_ext", "npcompat")
+    run(shell, "import numpy as np\ndef f(x): return np.sort(x)[::-1]")
+    pickled = cloudpickle.dumps(shell.user_ns["f"])
+    assert b"npcompat._script.importer" in pickled
+    shell.run_line_magic("unload_ext", "npcompat")
+    assert type(shell.compile).__name__ == "CachingCompiler"

@@ -36,6 +36,7 @@ from npcompat._libraries.replacing import with_numpys
 from npcompat._script.packages import (
     PYTHONS_OWN,
     SOME_PACKAGE,
+    attribute,
     extends_package,
     is_installed,
     is_ours,
@@ -116,8 +117,8 @@ def _decide(function: Any, reached: Any) -> int:
     ):
         return _AS_IT_IS
     package = package_of(function, reached)
-    if isinstance(owner := getattr(function, "__self__", None), onp.ndarray):
-        if function.__name__ == "view":
+    if isinstance(owner := attribute(function, "__self__"), onp.ndarray):
+        if attribute(function, "__name__") == "view":
             return _VIEWS
         if type(owner) is onp.ndarray:  # an attribute of a package's object
             return _CROSSES
@@ -234,7 +235,7 @@ _LOOK_AT_FUNCTIONS = frozenset(
 
 
 def _looks_at_functions(function: Any) -> bool:
-    return package_in(str(getattr(function, "__module__", None))) in _LOOK_AT_FUNCTIONS
+    return package_in(attribute(function, "__module__")) in _LOOK_AT_FUNCTIONS
 
 
 def _callback(x: Any) -> Any:

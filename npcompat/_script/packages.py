@@ -82,19 +82,48 @@ def _holds_packages(folder: str) -> bool:
     return folder in sys.path and any(Path(folder).glob("*.dist-info"))
 
 
+@lru_cache(maxsize=4096)
+def _answers(kind: type) -> bool:
+    """Return True for a class that looks in Python for the attributes of its objects."""
+    found = [vars(k) for k in kind.__mro__]
+    return any(
+        ["__getattr__" in f or type(f.get("__getattribute__")) is FunctionType for f in found]
+    )
+
+
+def attribute(function: Any, name: str) -> Any:
+    """Return an attribute of a callable that it has, or None: it is asked for no other.
+
+    Columns of polars, mocks and dicts with attributes answer for any name, or raise.
+    """
+    kind: Any = type(function)
+    read: Any = getattr
+    if _answers(kind):
+        read = type.__getattribute__ if issubclass(kind, type) else object.__getattribute__
+    try:
+        return read(function, name)
+    except Exception:  # what a property raises is for the program, when it reads it
+        return None
+
+
+def _name_of(function: Any) -> str:
+    name = attribute(function, "__name__")
+    return name if isinstance(name, str) else ""
+
+
 def package_of(function: Any, reached: Any) -> str:
     """The package that a callable belongs to: that of the object or module that it was taken
     from.
     """
     kind = type(function)
-    owner = getattr(function, "__self__", None)
+    owner = attribute(function, "__self__")
     if isinstance(owner, ModuleType):
         name: Any = owner.__name__
     elif owner is not None and not isinstance(owner, type):
         of: Any = type(owner)
         if of in _nameless:
             return SOME_PACKAGE
-        name = module_of(_owner(of, getattr(function, "__name__", "")))
+        name = module_of(_owner(of, _name_of(function)))
     elif owner is not None and kind is BuiltinFunctionType:
         name = module_of(owner)  # a method in C of a class
     elif not isinstance(function, type | FunctionType) and is_installed(
@@ -102,11 +131,11 @@ def package_of(function: Any, reached: Any) -> str:
     ):
         name = kind.__module__  # an object that is called, such as numba's functions
     else:
-        name = getattr(function, "__module__", None)
+        name = attribute(function, "__module__")
     if name is None and kind is FunctionType:  # a wrapper that is named after a function in C
         name = function.__globals__.get("__name__")
     if name is None:  # of a class in C
-        name = getattr(getattr(function, "__objclass__", None), "__module__", None)
+        name = attribute(attribute(function, "__objclass__"), "__module__")
     if name is None and _is_nameless(kind):
         return SOME_PACKAGE  # an object that is called, such as SciPy's functions in Fortran
     if name in (None, "builtins") and isinstance(reached, ModuleType):
@@ -120,7 +149,7 @@ def package_in(module: Any) -> str:
 
 def _module_that_has(function: Any) -> str | None:
     """Return the name of an installed module that has a function in C under its name."""
-    name = getattr(function, "__name__", "")
+    name = _name_of(function)
     for module, found in list(sys.modules.items()):
         if (
             type(found) is ModuleType
@@ -155,6 +184,7 @@ __all__ = [
     "OURS",
     "PYTHONS_OWN",
     "SOME_PACKAGE",
+    "attribute",
     "extends_package",
     "is_installed",
     "is_installed_file",

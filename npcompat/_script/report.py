@@ -24,6 +24,7 @@ from npcompat._internal.core.op import Attrs, Op
 from npcompat._internal.dispatch import backends
 from npcompat._internal.support.text_table import amount, shortened, table
 from npcompat._script import border, importer
+from npcompat._script.packages import attribute
 from npcompat._script.source import ACROSS, ASSIGNED, ITEM, KEY, is_programs
 
 _CALLS, _OPERATORS = 10, 2
@@ -207,11 +208,12 @@ def _arrays(values: Any) -> Iterator[Any]:
 
 def _name(function: Any, reached: Any = None) -> str:
     """Name of a callable of a package, such as `scipy.ndimage.gaussian_filter`."""
-    name = getattr(function, "__qualname__", None) or type(function).__qualname__
+    name = attribute(function, "__qualname__") or type(function).__qualname__
     if isinstance(reached, ModuleType):
-        return f"{reached.__name__}.{getattr(function, '__name__', name)}"
-    owner = type(getattr(function, "__self__", function))
-    module = str(getattr(function, "__module__", None) or owner.__module__)
+        return f"{reached.__name__}.{attribute(function, '__name__') or name}"
+    of = attribute(function, "__self__")
+    owner: Any = type(function if of is None else of)
+    module = str(attribute(function, "__module__") or owner.__module__)
     public = [part for part in module.split(".") if not part.startswith("_") or part == module]
     return ".".join([*public, name])
 

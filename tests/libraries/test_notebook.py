@@ -57,7 +57,7 @@ def test_cells_are_as_they_are_after_unloading(shell):
 
 
 def test_functions_of_cells_run_in_other_processes(shell):
-    cloudpickle = pytest.importorskip("joblib.externals.cloudpickle")
+    cloudpickle = pytest.importorskip("cloudpickle")
     shell.run_line_magic("load_ext", "npcompat")
     run(shell, "import numpy as np\ndef f(x): return np.sort(x)[::-1]")
     pickled = cloudpickle.dumps(shell.user_ns["f"])

@@ -7,6 +7,7 @@ import pickle
 import sys
 import textwrap
 import warnings
+from unittest import mock
 
 import numpy as onp
 import pytest
@@ -471,3 +472,49 @@ def test_calls_over_the_border_are_pickled_and_copied():
     call = border.across(importlib.import_module("scipy.special").softmax)
     for made in (pickle.loads(pickle.dumps(call)), copy.deepcopy(call)):
         assert made.function is call.function and made(np.zeros(2)).tolist() == [0.5, 0.5]
+
+
+class AnswersAll:
+    """Callable that has every attribute, as a column of polars, and can't be hashed."""
+
+    def __getattr__(self, name):
+        return AnswersAll()
+
+    def __eq__(self, other):
+        raise TypeError("no truth")
+
+    __hash__ = None
+
+    def __call__(self, x):
+        return type(x)
+
+
+class Items(dict):
+    def __getattr__(self, name):
+        return self[name]
+
+    def __call__(self, x):
+        return self["a"] + x
+
+    @property
+    def __self__(self):
+        raise ValueError("of the program")
+
+
+def test_callables_are_asked_for_no_attribute_that_they_do_not_have():
+    for function in (AnswersAll(), AnswersAll().sort, Items(a=1), mock.call, mock.call.predict):
+        assert border.across(function) is function
+    names = execute(
+        "found = f(np.ones(2)), f.g(2), items(2), call(3), call.predict(3)",
+        np=np,
+        f=AnswersAll(),
+        items=Items(a=1),
+        call=mock.call,
+    )
+    assert names["found"] == (np.ndarray, int, 3, mock.call(3), mock.call.predict(3))
+
+
+def test_columns_of_polars_are_called():
+    polars = pytest.importorskip("polars")
+    names = execute("found = pl.col('a') * 2", pl=polars)
+    assert str(polars.DataFrame({"a": [1, 2]}).select(names["found"])["a"].to_list()) == "[2, 4]"

@@ -9,6 +9,7 @@ from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import normalized_axes, operator
 from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._arithmetic import absolute, remainder, subtract
+from npcompat.numpy._checks import holds_no_numbers
 from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._differences import diff
 from npcompat.numpy._host_arrays import by_numpy
@@ -165,7 +166,7 @@ def gradient(f: ArrayLike, *varargs: ArrayLike, axis: AxisLike = None, edge_orde
     array([2., 3., 5., 6.])
     """
     f = asanyarray(f)
-    if f.dtype.kind in "mM":
+    if holds_no_numbers(f.dtype):
         return by_numpy(onp.gradient, (f, *varargs), {"axis": axis, "edge_order": edge_order})
     axes = normalized_axes(axis, f.ndim)
     spacings = _spacings(varargs, f, axes)

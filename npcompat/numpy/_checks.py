@@ -4,13 +4,14 @@ Eager code reads the values. In a compiled function, a wrong value raises its fl
 runs, and a shape that depends on values is an error.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as onp
 
 from npcompat._internal.backend.jax import language
-from npcompat._internal.core import modes
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.dtypes import Type
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Attrs, Op, operator
 from npcompat._internal.dispatch import array_like, handles
@@ -80,6 +81,31 @@ def is_live(x: Any) -> bool:
     return is_recorded(x) or language.is_tracer(handles.read(x).payload)
 
 
+def holds_no_numbers(dtype: onp.dtype[Any]) -> bool:
+    """Return True for a dtype of objects, texts, dates or records."""
+    return dtype.kind in "OSUTMm" or dtype.type is onp.void
+
+
+def check_numbers(types: Iterable[Type], numpys: Callable[..., object]) -> None:
+    """Raise what NumPy's function raises for operands of these dtypes, unless all hold numbers.
+
+    XLA would take texts and objects for the numbers that they can be converted to.
+    """
+    found = [dtypes.strong(t) for t in types]
+    if any(map(holds_no_numbers, found)):
+        numpys(*[onp.zeros((2, 2), dtype) for dtype in found])
+
+
+def check_casts_to_float(*found: onp.dtype[Any]) -> None:
+    """Raise TypeError, with NumPy's text, for dtypes that can't be cast safely to float64."""
+    for dtype in found:
+        if dtype.kind == "c" or holds_no_numbers(dtype):
+            raise TypeError(
+                f"Cannot cast array data from {dtype!r} to dtype('float64') according to the rule "
+                "'safe'"
+            )
+
+
 _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 
@@ -91,4 +117,15 @@ def check_casting(casting: Any) -> None:
         )
 
 
-__all__ = ["check_casting", "flagged", "is_live", "is_recorded", "outside", "refuse", "shaping"]
+__all__ = [
+    "check_casting",
+    "check_casts_to_float",
+    "check_numbers",
+    "flagged",
+    "holds_no_numbers",
+    "is_live",
+    "is_recorded",
+    "outside",
+    "refuse",
+    "shaping",
+]

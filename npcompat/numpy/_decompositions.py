@@ -1,7 +1,7 @@
 """Matrix decompositions: Cholesky, QR, SVD, eigenvalues; type rules of linear algebra."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as onp
@@ -12,7 +12,7 @@ from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.apply import apply
-from npcompat.numpy._checks import flagged
+from npcompat.numpy._checks import check_numbers, flagged
 from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._overrides import defers_in_linalg
 from npcompat.numpy._typing import ArrayLike
@@ -71,14 +71,16 @@ def real_dtype(dtype: onp.dtype[Any]) -> onp.dtype[Any]:
     return onp.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
 
 
-def linear_types(outputs: str) -> Any:
-    """Return a type rule from one letter for each output.
+def linear_types(outputs: str, numpys: Callable[..., object] | None = None) -> Any:
+    """Return a type rule from one letter for each output, and the function that refuses dtypes.
 
     's' is the working dtype, 'r' its real dtype, 'c' its complex dtype, 'b' a flag, 'i' a
     count.
     """
 
     def rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+        if numpys is not None:
+            check_numbers(types, numpys)
         dtype = working_dtype(types)
         real = real_dtype(dtype)
         of = {
@@ -109,7 +111,7 @@ def stacked(a: Any, square: bool = False) -> "ndarray":
 # --- decompositions -------------------------------------------------------------------------------
 
 
-@operator("_npi_cholesky", rule=linear_types("sb"), outputs=2)
+@operator("_npi_cholesky", rule=linear_types("sb", onp.linalg.cholesky), outputs=2)
 def _cholesky(xp: Any, a: Any, *, upper: bool = False) -> Any:
     """Compute Cholesky factors, and a flag: True if any matrix is not positive definite."""
     return xp.cholesky_flagged(a, upper)
@@ -127,37 +129,37 @@ def _qr_r(xp: Any, a: Any) -> Any:
     return xp.linalg.qr(a, "r")
 
 
-@operator("_npi_svd", rule=linear_types("srsb"), outputs=4, separate_outputs=True)
+@operator("_npi_svd", rule=linear_types("srsb", onp.linalg.svd), outputs=4, separate_outputs=True)
 def _svd(xp: Any, a: Any, *, full_matrices: bool = True, hermitian: bool = False) -> Any:
     """Compute singular value decompositions, and a flag: True if any did not converge."""
     return xp.svd_flagged(a, full_matrices, hermitian)
 
 
-@operator("_npi_svdvals", rule=linear_types("rb"), outputs=2)
+@operator("_npi_svdvals", rule=linear_types("rb", onp.linalg.svdvals), outputs=2)
 def _svdvals(xp: Any, a: Any, *, hermitian: bool = False) -> Any:
     """Compute singular values, and a flag: True if any decomposition did not converge."""
     return xp.svdvals_flagged(a, hermitian)
 
 
-@operator("_npi_eigh", rule=linear_types("rs"), outputs=2, separate_outputs=True)
+@operator("_npi_eigh", rule=linear_types("rs", onp.linalg.eigh), outputs=2, separate_outputs=True)
 def _eigh(xp: Any, a: Any, *, UPLO: str = "L") -> Any:
     """Compute eigenvalues and eigenvectors of Hermitian matrices."""
     return xp.eigh(a, UPLO)
 
 
-@operator("_npi_eigvalsh", rule=linear_types("r"))
+@operator("_npi_eigvalsh", rule=linear_types("r", onp.linalg.eigvalsh))
 def _eigvalsh(xp: Any, a: Any, *, UPLO: str = "L") -> Any:
     """Compute eigenvalues of Hermitian matrices."""
     return xp.eigvalsh(a, UPLO)
 
 
-@operator("_npi_eig", rule=linear_types("ccb"), outputs=3, separate_outputs=True)
+@operator("_npi_eig", rule=linear_types("ccb", onp.linalg.eig), outputs=3, separate_outputs=True)
 def _eig(xp: Any, a: Any) -> Any:
     """Compute eigenvalues and eigenvectors, and a flag: True if an element is not finite."""
     return xp.eig_checked(a)
 
 
-@operator("_npi_eigvals", rule=linear_types("cb"), outputs=2)
+@operator("_npi_eigvals", rule=linear_types("cb", onp.linalg.eigvals), outputs=2)
 def _eigvals(xp: Any, a: Any) -> Any:
     """Compute eigenvalues, and a flag: True if an element is not finite."""
     return xp.eigvals_checked(a)

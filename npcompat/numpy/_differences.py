@@ -9,6 +9,7 @@ from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import as_attr, from_attr, operator
 from npcompat._internal.dispatch.apply import apply
+from npcompat.numpy._checks import check_casts_to_float
 from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._manipulation import broadcast_to, ravel
@@ -152,12 +153,8 @@ def interp(
     np.float32(25.0)
     """
     xp, fp = asarray(xp), asarray(fp)
-    for points in (asarray(x), xp):
-        if points.dtype.kind == "c":
-            raise TypeError(
-                f"Cannot cast array data from {points.dtype!r} to dtype('float64') according to the "
-                "rule 'safe'"
-            )
+    cast = [asarray(x).dtype, xp.dtype, *([] if fp.dtype.kind == "c" else [fp.dtype])]
+    check_casts_to_float(*[t for t in cast if t.kind == "c" or period is None])
     if xp.ndim != 1 or fp.ndim != 1:
         raise ValueError(f"Data points must be 1-D sequences, got shapes {xp.shape} and {fp.shape}")
     if xp.size == 0:

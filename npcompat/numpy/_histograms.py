@@ -12,7 +12,12 @@ from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch import array_like
 from npcompat._internal.dispatch.apply import apply
-from npcompat.numpy._checks import flagged, refuse, shaping
+from npcompat.numpy._checks import (
+    check_casts_to_float,
+    flagged,
+    refuse,
+    shaping,
+)
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._differences import diff
 from npcompat.numpy._host_arrays import as_numpys
@@ -113,11 +118,7 @@ def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int =
     if weights is None or not host.size:
         return apply(counted, (x,), (length,))
     weights = asarray(weights)
-    if weights.dtype.kind == "c":
-        raise TypeError(
-            f"Cannot cast array data from {weights.dtype!r} to dtype('float64') according to the "
-            "rule 'safe'"
-        )
+    check_casts_to_float(weights.dtype)
     if weights.shape != host.shape:
         raise ValueError(
             f"The weights and list don't have the same length: {weights.shape} and {host.shape}"
@@ -183,6 +184,7 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> "ndarray":
     x, bins = asarray(x), asarray(bins)
     if x.dtype.kind == "c" or bins.dtype.kind == "c":
         raise TypeError(f"{'x' if x.dtype.kind == 'c' else 'bins'} may not be complex")
+    check_casts_to_float(bins.dtype)
     if bins.ndim != 1:
         raise ValueError(
             "object of too small depth for desired array"
@@ -323,7 +325,7 @@ def histogram_bin_edges(
     array([1., 3., 5.])
     """
     a = asarray(a)
-    return shown_edges(_edges(a, bins, range, weights)[0], bins, a)
+    return _of_one_histogram(_edges(a, bins, range, weights)[0], bins, a)
 
 
 def shown_edges(edges: Any, bins: Any, a: Any) -> Any:
@@ -333,6 +335,12 @@ def shown_edges(edges: Any, bins: Any, a: Any) -> Any:
         if isinstance(bins, str | int | onp.integer)
         else edges
     )
+
+
+def _of_one_histogram(edges: Any, bins: Any, a: Any) -> Any:
+    """Convert edges as `shown_edges`; those of bins of objects are objects, as NumPy's."""
+    shown, computed = shown_edges(edges, bins, a), isinstance(bins, str | int | onp.integer)
+    return shown.astype(object) if computed and a.dtype.kind == "O" else shown
 
 
 def _edges(a: Any, bins: Any, range: Any, weights: Any) -> tuple[Any, list[Any]]:
@@ -447,7 +455,7 @@ def histogram(
             )
     edges, ends = _edges(a, bins, range, weights)
     counts = apply(_histogram, (a, edges, *ends, *([] if weights is None else [weights])))
-    shown = shown_edges(edges, bins, a)
+    shown = _of_one_histogram(edges, bins, a)
     if not density:
         return counts, shown
     return (counts / diff(shown)) / counts.sum(), shown

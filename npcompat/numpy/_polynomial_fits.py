@@ -12,6 +12,7 @@ from numpy.exceptions import RankWarning
 
 from npcompat._internal.core import dtypes, modes
 from npcompat.numpy import linalg
+from npcompat.numpy._checks import check_numbers
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._filled import ones
 from npcompat.numpy._floats import sqrt
@@ -170,6 +171,7 @@ def polyfit(
     if weights is not None:
         powers = powers * weights[:, None]
         values = values * (weights if y.ndim == 1 else weights[:, None])
+    check_numbers((powers.dtype, values.dtype), onp.linalg.lstsq)
     scale = sqrt(sum(powers * powers, 0))
     powers = powers / scale
     c, residuals, rank, s = linalg.lstsq(powers, _wide(values), rcond)

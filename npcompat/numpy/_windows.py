@@ -9,7 +9,7 @@ from npcompat._internal.core.op import operator
 from npcompat._internal.core.op_kinds import unary
 from npcompat._internal.dispatch import array_like
 from npcompat._internal.dispatch.apply import apply
-from npcompat.numpy._checks import shaping
+from npcompat.numpy._checks import holds_no_numbers, shaping
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._typing import ArrayLike
@@ -49,7 +49,7 @@ def i0(x: ArrayLike) -> "ndarray":
     x = asarray(x)
     if x.dtype.kind == "c":
         raise TypeError("i0 not supported for complex values")
-    return apply(_i0, (x,))
+    return apply(_i0, (x.astype(float) if holds_no_numbers(x.dtype) else x,))
 
 
 @defers_to_classes

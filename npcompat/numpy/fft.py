@@ -17,6 +17,7 @@ from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Op, operator
 from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat.numpy._arithmetic import conjugate
+from npcompat.numpy._checks import check_numbers
 from npcompat.numpy._creation import asarray, placed_on
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._overrides import defers_in_fft
@@ -44,13 +45,14 @@ def _real_of(dtype: onp.dtype[Any]) -> onp.dtype[Any]:
     return onp.dtype("float64" if size > 4 else "float32")
 
 
-def _types(operand: str, result: str) -> Any:
+def _types(operand: str, result: str, numpys: Callable[..., object]) -> Any:
     """Return a type rule by letters: 'r' real, 'c' complex, 'a' as given.
 
     NumPy transforms reals in half of the time.
     """
 
     def rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+        check_numbers(types, numpys)
         dtype = dtypes.strong(types[0])
         real = _real_of(dtype)
         of = {"r": real, "c": onp.dtype(f"c{real.itemsize * 2}")}
@@ -111,9 +113,8 @@ def _transform(name: str, operand: str, result: str, what: str) -> Op:
         Normalization: divide the inverse by the number of elements, both by its square
         root, or the transform.
     """
-    return operator(f"_npi_{name}", order="K", rule=_types(operand, result), numpy_function=numpys)(
-        compute
-    )
+    rule = _types(operand, result, getattr(onp.fft, name))
+    return operator(f"_npi_{name}", order="K", rule=rule, numpy_function=numpys)(compute)
 
 
 _fft = _transform("fft", "a", "c", "Discrete Fourier transform.")
@@ -151,11 +152,8 @@ def _along(op: Any, a: Any, n: Any, axis: Any, norm: Any, out: Any) -> Any:
             n = (n - 1) * 2
     n = _checked(op, a, python.index(n), norm)
     axis = onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
-    result = (
-        apply_cached(op, (a,), (None, (axis,), norm))
-        if whole
-        else apply(op, (a,), ((n,), (axis,), norm))
-    )
+    call = apply_cached if whole else apply
+    result = call(op, (a,), (None if whole else (n,), (axis,), norm))
     return _written(result, out, op.name.removeprefix("_npi_"))
 
 

@@ -66,26 +66,26 @@ class SlogdetResult(NamedTuple):
 # --- determinants and inverses --------------------------------------------------------------------
 
 
-@operator("_npi_det", scalars=True, rule=linear_types("s"))
+@operator("_npi_det", scalars=True, rule=linear_types("s", onp.linalg.det))
 def _det(xp: Any, a: Any) -> Any:
     """Compute determinants."""
     # JAX has no gradient of empty matrices.
     return xp.linalg.det(a) if a.shape[-1] else xp.ones(a.shape[:-2], a.dtype)
 
 
-@operator("_npi_slogdet", scalars=True, rule=linear_types("sr"), outputs=2)
+@operator("_npi_slogdet", scalars=True, rule=linear_types("sr", onp.linalg.slogdet), outputs=2)
 def _slogdet(xp: Any, a: Any) -> Any:
     """Compute signs of determinants, and logarithms of their absolute values."""
     return tuple(xp.linalg.slogdet(a))
 
 
-@operator("_npi_inv", rule=linear_types("sb"), outputs=2)
+@operator("_npi_inv", rule=linear_types("sb", onp.linalg.inv), outputs=2)
 def _inv(xp: Any, a: Any) -> Any:
     """Compute inverses, and a flag: True if any matrix is singular."""
     return xp.inv_flagged(a)
 
 
-@operator("_npi_solve", rule=linear_types("sb"), outputs=2)
+@operator("_npi_solve", rule=linear_types("sb", onp.linalg.solve), outputs=2)
 def _solve(xp: Any, a: Any, b: Any) -> Any:
     """Solve linear systems, with a flag: True if any matrix is singular."""
     return xp.solve_flagged(a, b)
@@ -256,13 +256,15 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: AxisLike = None) -> "ndarray":
 # --- least squares and what singular values tell --------------------------------------------------
 
 
-@operator("_npi_pinv", rule=linear_types("sb"), outputs=2)
+@operator("_npi_pinv", rule=linear_types("sb", onp.linalg.pinv), outputs=2)
 def _pinv(xp: Any, a: Any, *, rcond: Any, hermitian: bool = False) -> Any:
     """Compute pseudo-inverses, and a flag: True if any decomposition did not converge."""
     return xp.pinv_flagged(a, onp.asarray(rcond, real_dtype(onp.dtype(a.dtype))), hermitian)
 
 
-@operator("_npi_lstsq", rule=linear_types("srir"), outputs=4, separate_outputs=True)
+@operator(
+    "_npi_lstsq", rule=linear_types("srir", onp.linalg.lstsq), outputs=4, separate_outputs=True
+)
 def _lstsq(xp: Any, a: Any, b: Any, *, rcond: Any = None) -> Any:
     """Solve least squares: solution, squared residuals, rank, singular values."""
     return xp.lstsq(a, b, rcond)

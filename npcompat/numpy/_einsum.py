@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray
 
 
-@operator("_npi_einsum", order="K", rule=product_types, pattern="complex")
+@operator("_npi_einsum", order="K", keeps_class=False, rule=product_types, pattern="complex")
 def _einsum(
     xp: Any, *operands: Any, subscripts: str, optimize: Any = False, dtype: Any = None
 ) -> Any:

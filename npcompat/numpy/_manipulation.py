@@ -206,7 +206,7 @@ def expand_dims(a: ArrayLike, axis: AxisLike) -> "ndarray":
 
 def _at_least(arys: tuple[Any, ...], least: int) -> Any:
     made = []
-    for a in map(asarray, arys):
+    for a in map(asanyarray, arys):
         n = a.ndim
         if n >= least:
             made.append(a)

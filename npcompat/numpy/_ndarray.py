@@ -278,10 +278,10 @@ class Array(Selection, Reductions, Gradients, Operators, Protocols, Memory, Flue
         return str(self)
 
     def __repr__(self) -> str:
-        return _printing.array_repr(self)
+        return _printing.text_of_repr(self)
 
     def __str__(self) -> str:
-        return _printing.array_str(self)
+        return _printing.text_of_str(self)
 
     def __reduce_ex__(self, protocol: Any, /) -> Any:
         if protocol >= 5 and type(self) is ndarray and self.dtype.isbuiltin == 1:

@@ -72,6 +72,16 @@ def array_repr(
     >>> np.array_repr(np.ones(2))
     'array([1., 1.])'
     """
+    return text_of_repr(arr, max_line_width, precision, suppress_small)
+
+
+def text_of_repr(
+    arr: Any,
+    max_line_width: int | None = None,
+    precision: int | None = None,
+    suppress_small: bool | None = None,
+) -> str:
+    """Return the text of `repr`, without asking the class of the array."""
     if modes.current().trace is not None and isinstance(arr, Handle):
         return f"array(<traced>, shape={arr.shape}, dtype={arr.dtype})"
     with _values(arr) as host:
@@ -109,8 +119,18 @@ def array_str(
     >>> np.array_str(np.arange(3))
     '[0 1 2]'
     """
+    return text_of_str(a, max_line_width, precision, suppress_small)
+
+
+def text_of_str(
+    a: Any,
+    max_line_width: int | None = None,
+    precision: int | None = None,
+    suppress_small: bool | None = None,
+) -> str:
+    """Return the text of `str`, without asking the class of the array."""
     if modes.current().trace is not None and isinstance(a, Handle):
-        return array_repr(a)
+        return text_of_repr(a)
     with _values(a) as host:
         return onp.array_str(host, max_line_width, precision, suppress_small)
 

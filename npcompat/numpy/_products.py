@@ -337,7 +337,7 @@ def _inner(xp: Any, a: Any, b: Any) -> Any:
     return xp.inner(a, b)
 
 
-@operator("_npi_outer", rule=product_types, pattern="complex")
+@operator("_npi_outer", keeps_class=False, rule=product_types, pattern="complex")
 def _outer(xp: Any, a: Any, b: Any) -> Any:
     """Compute the outer product of two vectors."""
     return xp.ravel(a)[:, None] * xp.ravel(b)[None, :]
@@ -443,7 +443,7 @@ def kron(a: ArrayLike, b: ArrayLike) -> "ndarray":
     return apply(_kron, (a, b))
 
 
-@operator("_npi_tensordot", rule=product_types, pattern="complex", scalars=False)
+@operator("_npi_tensordot", keeps_class=False, rule=product_types, pattern="complex", scalars=False)
 def _tensordot(xp: Any, a: Any, b: Any, *, axes: Any = 2) -> Any:
     """Compute the tensor dot product over pairs of axes."""
     return xp.tensordot(a, b, axes)

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as onp
 
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import subclasses
 from npcompat.numpy._host_arrays import as_numpys, given_back
 from npcompat.numpy._protocols import foreign
 from npcompat.numpy._typing import NoValue
@@ -73,11 +75,25 @@ class vectorize(onp.vectorize):
         hosts = [a if i in self.excluded else as_numpys(a) for i, a in enumerate(args)]
         named = {name: a if name in self.excluded else as_numpys(a) for name, a in kwargs.items()}
         found = super().__call__(*hosts, **named)
-        if self.otypes is not None:
-            return given_back(found)
-        return given_back(
-            found, [a.dtype for a in (*hosts, *named.values()) if hasattr(a, "dtype")]
-        )
+        carried = None
+        if self.otypes is None:
+            carried = [a.dtype for a in (*hosts, *named.values()) if hasattr(a, "dtype")]
+        made = given_back(found, carried)
+        if self.signature is not None:
+            return made
+        return _of_class_of([a for a in (*args, *kwargs.values()) if isinstance(a, Handle)], made)
+
+
+def _of_class_of(operands: Sequence[Any], made: Any) -> Any:
+    """Return results of a vectorized function as instances of the class that operands ask for."""
+    source = subclasses.result_class_source(operands)
+    if source is None:
+        return made
+    found = [
+        subclasses.wrapped(source, x, None, operands, i, scalars=False)
+        for i, x in enumerate(made if type(made) is tuple else (made,))
+    ]
+    return tuple(found) if type(made) is tuple else found[0]
 
 
 class _PythonFunction(ufunc[..., Any]):

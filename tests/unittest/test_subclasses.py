@@ -338,3 +338,30 @@ def test_pickles_of_classes_with_state_of_their_own(values, protocol):
         onp.testing.assert_array_equal(found.asnumpy(), values)
     made[0][...] = 1
     assert (made[0] == 1).all()
+
+
+def test_functions_keep_the_class_where_numpys_do():
+    x = Tagged(onp.arange(4.0).reshape(2, 2), "mine")
+    for found in (
+        np.vectorize(lambda v: v + 1)(x),
+        np.vectorize(lambda v, w: (v, w), otypes=[float, int])(np.ones(2), x)[1],
+        *(np.atleast_3d(x), np.atleast_3d(x[0]), np.atleast_2d(x[0]), np.atleast_1d(x)),
+    ):
+        assert type(found) is Tagged and found.tag == "mine"
+    for found in (
+        *(np.einsum("ij->i", x), np.einsum("ij,jk", x, x), np.einsum("ij,jk", x, x, optimize=True)),
+        *(np.outer(x, x), np.tensordot(x, x), np.linalg.outer(x[0], x[0])),
+    ):
+        assert not isinstance(found, Tagged)
+
+
+class Unprintable(np.ndarray):
+    def __array_function__(self, function, types, args, kwargs):
+        raise AssertionError(f"called {function.__name__}")
+
+
+def test_text_is_made_without_asking_the_class():
+    x = np.ones(2).view(Unprintable)
+    assert f"{x} {x!r} {x!s}" == "[1. 1.] Unprintable([1., 1.]) [1. 1.]"
+    with pytest.raises(AssertionError, match="called array_repr"):
+        np.array_repr(x)

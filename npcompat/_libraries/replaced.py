@@ -86,6 +86,19 @@ REPLACED: dict[str, tuple[str | Function, ...]] = {
         "pandas.core.frame:DataFrame._flex_arith_method",
         "pandas.core.frame:DataFrame._flex_cmp_method",
     ),
+    "pint.delegates.formatter.html": (  # texts of quantities, element by element
+        "pint.delegates.formatter.html:HTMLFormatter.format_magnitude",
+    ),
+    "pint.delegates.formatter.latex": (
+        "pint.delegates.formatter.latex:LatexFormatter.format_magnitude",
+        "pint.delegates.formatter.latex:SIunitxFormatter.format_magnitude",
+    ),
+    "pint.delegates.formatter.plain": (
+        "pint.delegates.formatter.plain:DefaultFormatter.format_magnitude",
+        "pint.delegates.formatter.plain:CompactFormatter.format_magnitude",
+        "pint.delegates.formatter.plain:PrettyFormatter.format_magnitude",
+        "pint.delegates.formatter.plain:RawFormatter.format_magnitude",
+    ),
     "scipy.linalg._matfuncs": ("scipy.linalg._matfuncs:_funm_loops",),
     "scipy.optimize._differentiable_functions": (  # gradients, which code in C gets
         result("scipy.optimize._differentiable_functions:_ScalarGradWrapper.__call__"),

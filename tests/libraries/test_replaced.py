@@ -173,3 +173,13 @@ def test_functions_of_matrices():
     linalg = pytest.importorskip("scipy.linalg")
     found = linalg.funm(onp.diag([1.0, 2.0]), lambda x: np.exp(np.array(x)))
     assert found == pytest.approx(onp.diag(onp.exp([1.0, 2.0])))
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+@pytest.mark.parametrize("spec", ["", ".2f", "~P", ".3f~P", ".1f~C", "L", "H", ".1fLx"])
+def test_texts_of_quantities_of_pint(backend, spec):
+    pint = pytest.importorskip("pint")
+    metre = pint.UnitRegistry().metre
+    with npx.backend(backend):
+        found = np.array([1.0, 2.5], dtype="float64") * metre
+    assert format(found, spec) == format(onp.array([1.0, 2.5]) * metre, spec)

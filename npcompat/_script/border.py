@@ -63,6 +63,7 @@ _decided: dict[Any, int] = {
     onp.ma.MaskedArray.view: _VIEWS,
 }
 """For modules of functions, for classes and functions in C: how they are called."""
+_MODULES_OF_DECIDED = frozenset([f.__module__ for f in _decided if type(f) is FunctionType])
 _OF_FUNCTIONS = frozenset(
     [
         "functools",
@@ -85,6 +86,10 @@ _OF_FUNCTIONS = frozenset(
 """Python's packages whose functions and classes call functions that they are given."""
 
 
+_TRANSFORM_FUNCTIONS = frozenset(("autograd", "jax"))
+"""Packages whose functions, named after one of the program, call it with arrays of their own."""
+
+
 def _how(function: Any, reached: Any) -> int:
     kind: Any = type(function)
     if kind is MethodType:
@@ -98,7 +103,12 @@ def _how(function: Any, reached: Any) -> int:
         return _how(function.func, reached)
     key: Any = None
     if kind is FunctionType:  # wrappers share their code, but not the module
-        key = function if function in _decided else function.__module__ or function.__code__
+        module = function.__module__
+        made_in = function.__globals__.get("__name__")
+        if made_in != module and package_in(made_in) in _TRANSFORM_FUNCTIONS:
+            return _CROSSES
+        single = module in _MODULES_OF_DECIDED and function in _decided
+        key = function if single else module or function.__code__
     elif isinstance(function, type) or (
         kind is BuiltinFunctionType and type(function.__self__) in (ModuleType, NoneType)
     ):

@@ -518,3 +518,29 @@ def test_columns_of_polars_are_called():
     polars = pytest.importorskip("polars")
     names = execute("found = pl.col('a') * 2", pl=polars)
     assert str(polars.DataFrame({"a": [1, 2]}).select(names["found"])["a"].to_list()) == "[2, 4]"
+
+
+def test_transformed_functions_of_jax_get_numpys_arrays():
+    import jax
+    import jax.numpy as jnp
+
+    x = np.array([1.0, 2.0])
+    names = execute(
+        """
+        def g(x):
+            return jnp.sum(x * x)
+        found = [
+            jax.grad(g)(x), jax.value_and_grad(g)(x)[1], jax.vmap(lambda v: v * 2)(x),
+            jax.jacfwd(g)(x), jax.hessian(g)(x).sum(0), jax.checkpoint(jax.grad(g))(x),
+            jax.jit(jax.grad(g))(x), jax.grad(jax.jit(g))(x),
+        ]
+        """,
+        jax=jax,
+        jnp=jnp,
+        x=x,
+    )
+    for result in names["found"]:
+        assert isinstance(result, jax.Array)
+    assert [r.tolist() for r in names["found"]] == [[2, 4], [2, 4], [2, 4], [2, 4], [2, 2]] + [
+        [2, 4]
+    ] * 3

@@ -50,6 +50,7 @@ def test_npcompat_imports_no_library_that_it_extends():
     names = {*import_hooks.EXTENSIONS, *replaced.REPLACED}
     assert names == {
         "astropy.table.table",
+        "dill",
         "einops",
         "gymnasium.spaces",
         "h5py._hl.dataset",
@@ -59,7 +60,11 @@ def test_npcompat_imports_no_library_that_it_extends():
         "numba",
         "numpy.testing",
         "pandas",
+        "pint.delegates.formatter.html",
+        "pint.delegates.formatter.latex",
+        "pint.delegates.formatter.plain",
         "scipy.linalg._matfuncs",
+        "scipy.linalg.lapack",
         "scipy.ndimage",
         "scipy.ndimage._ndimage_api",
         "scipy.optimize._differentiable_functions",

@@ -7,7 +7,8 @@ float unless a dtype is given.
 import io
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile, ZipFile
@@ -43,13 +44,10 @@ def _written(file: Any, suffix: str, write: Callable[[Any], None]) -> None:
         write(file)
         return
     name = os.fspath(file)
-    target = Path(name if name.endswith(suffix) else name + suffix).resolve()
     content = io.BytesIO()
     write(content)
-    if target.exists() and not target.is_file():  # a pipe or a device can't be replaced
-        target.write_bytes(content.getvalue())
-    else:
-        atomic_file.write(target, content.getvalue())
+    with atomic_file.opened(name if name.endswith(suffix) else name + suffix) as target:
+        target.write(content.getvalue())
 
 
 # --- NumPy's format -------------------------------------------------------------------------------
@@ -450,7 +448,8 @@ def savetxt(
     Parameters
     ----------
     fname : path or file object
-        File to write; a path that ends in `.gz` is compressed.
+        File to write; a path that ends in `.gz`, `.bz2` or `.xz` is compressed. An error leaves an
+        older file as it was.
     X : array_like
         The array.
     fmt : str or sequence of str
@@ -471,7 +470,29 @@ def savetxt(
     1 2
     3 4
     """
-    onp.savetxt(fname, _host(X), fmt, delimiter, newline, header, footer, comments, encoding)
+    with _text_file(fname, encoding) as file:
+        onp.savetxt(file, _host(X), fmt, delimiter, newline, header, footer, comments, encoding)
+
+
+_COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
+"""Modules of Python's that compress, by the end of a path; an installation may lack some."""
+
+
+@contextmanager
+def _text_file(file: Any, encoding: str | None) -> Iterator[Any]:
+    """Open a text file for writing, one that is given by path; an error leaves the old one."""
+    if not isinstance(file, str | os.PathLike):
+        yield file
+        return
+    compressed = _COMPRESSED.get(Path(file).suffix)
+    with atomic_file.opened(file) as binary:
+        if compressed is not None:
+            with import_module(compressed).open(binary, "wt", encoding=encoding) as text:
+                yield text
+        else:
+            text = io.TextIOWrapper(binary, encoding)
+            yield text
+            text.detach()  # which leaves the file open
 
 
 # --- bytes and strings ----------------------------------------------------------------------------

@@ -154,8 +154,15 @@ class Selection:
         return self
 
     def tofile(self: Any, fid: Any, /, sep: str = "", format: str = "%s") -> None:
-        """Write the elements to a file in C order: bytes, or text with a separator."""
-        self.asnumpy().tofile(fid, sep, format)
+        """Write the elements to a file in C order: bytes, or text with a separator.
+
+        An error leaves an older file, given by path, as it was.
+        """
+        if not isinstance(fid, str | bytes | os.PathLike):
+            self.asnumpy().tofile(fid, sep, format)
+            return
+        with atomic_file.opened(os.fsdecode(fid)) as file:
+            self.asnumpy().tofile(file, sep, format)
 
     def dump(self: Any, /, file: Any) -> None:
         """Write a pickle of the array to a file, given by path or open."""

@@ -246,6 +246,32 @@ def test_a_text_can_be_compressed(tmp_path):
     assert np.loadtxt(tmp_path / "a.gz", dtype=int).tolist() == [1, 2]
 
 
+def write_text(path, array, fmt):
+    np.savetxt(path, array, fmt=fmt)
+
+
+def write_elements(path, array, fmt):
+    array.tofile(path, sep=",", format=fmt)
+
+
+@pytest.mark.parametrize("write", [write_text, write_elements])
+@pytest.mark.parametrize("name", ["a", "a.gz", "a.bz2", "a.xz"])
+def test_a_bad_format_leaves_the_old_text(name, write, tmp_path):
+    path, array = tmp_path / name, np.array([1.0, 2.0])
+    write(path, array, "%g")
+    before = path.read_bytes()
+    for bad in ("%q", "%d %d %d"):
+        with pytest.raises((ValueError, TypeError)):
+            write(path, array, bad)
+    assert path.read_bytes() == before and os.listdir(tmp_path) == [name]
+    if write is write_text:
+        assert onp.loadtxt(path).tolist() == [1, 2]
+    with pytest.raises(FileNotFoundError, match=f"'{tmp_path}/none/{name}'"):
+        write(tmp_path / "none" / name, array, "%g")
+    write(os.devnull, array, "%g")
+    assert not os.path.isfile(os.devnull)
+
+
 @pytest.mark.parametrize("name", ["a.npz", "a.npy", "a.params"])
 @pytest.mark.parametrize("dtype", ["i4,f4", "U3", "S3", "M8[s]", "m8[D]", ">i4", "g", "V4", "f2"])
 def test_any_dtype_of_numpys_is_saved_and_loaded(dtype, name, tmp_path):

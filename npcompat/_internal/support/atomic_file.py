@@ -3,9 +3,11 @@
 import hashlib
 import os
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import BinaryIO
 
 
 class Writer:
@@ -18,32 +20,37 @@ class Writer:
     ----------
     path : path
         The file; an older one stays as it was until then.
+
+    Attributes
+    ----------
+    file : file object
+        The temporary file.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._target = Path(path)
         _remove_left(self._target)
-        handle, self._name = tempfile.mkstemp(
-            prefix=f".{self._target.name}.{_here()}-{os.getpid()}-",
-            suffix=".part",
-            dir=self._target.parent,
-        )
-        self._file = os.fdopen(handle, "wb")
+        prefix = f".{self._target.name}.{_here()}-{os.getpid()}-"
+        try:
+            handle, self._name = tempfile.mkstemp(".part", prefix, self._target.parent)
+        except OSError as error:  # which names the temporary file
+            raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
+        self.file = os.fdopen(handle, "wb")
 
     def write(self, content: bytes) -> None:
         """Append bytes."""
-        self._file.write(content)
+        self.file.write(content)
 
     def tell(self) -> int:
         """Return the number of bytes written so far."""
-        return self._file.tell()
+        return self.file.tell()
 
     def close(self) -> None:
         """Rename the file to its own name."""
         try:
-            with self._file:
-                self._file.flush()
-                os.fsync(self._file.fileno())
+            with self.file:
+                self.file.flush()
+                os.fsync(self.file.fileno())
             os.chmod(self._name, 0o666 & ~_umask())
             os.replace(self._name, self._target)
         except BaseException:
@@ -52,7 +59,7 @@ class Writer:
 
     def discard(self) -> None:
         """Remove the temporary file; an older file stays as it was."""
-        self._file.close()
+        self.file.close()
         os.unlink(self._name)
 
 
@@ -61,6 +68,26 @@ def write(path: str | os.PathLike[str], content: bytes) -> None:
     writer = Writer(path)
     try:
         writer.write(content)
+    except BaseException:
+        writer.discard()
+        raise
+    writer.close()
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file for writing; an error leaves the old file as it was.
+
+    A link stays one. A pipe or a device can't be replaced, and is written as it is.
+    """
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        with open(target, "wb") as file:
+            yield file
+        return
+    writer = Writer(target)
+    try:
+        yield writer.file
     except BaseException:
         writer.discard()
         raise

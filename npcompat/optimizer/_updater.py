@@ -43,12 +43,14 @@ class Updater:
         """
         hyper = self.optimizer.multi_precision, self.optimizer._hyper()
         before, self._hyper = self._hyper or hyper, hyper
+        states, known, changed = self.states, self._dtypes, before != hyper
         for i, w in zip(indices, weights, strict=True):
-            if i not in self.states:
-                self.states[i] = self._created(i, w)
-            elif before != hyper or self._dtypes.get(i) != w.dtype:
+            dtype = w.dtype
+            if i not in states:
+                states[i] = self._created(i, w)
+            elif changed or known.get(i) is not dtype:
                 self._fit(i, w, before[0])
-            self._dtypes[i] = w.dtype
+            known[i] = dtype
         if modes.current().trace is not None:
             made = self._made
             trace_notes.guard(lambda: self._made == made, "states of the optimizer were replaced")

@@ -15,9 +15,11 @@ from typing import Any, ClassVar
 from npcompat._libraries import replaced
 
 EXTENSIONS = {
+    "dask.array.backends": "npcompat._libraries.dask_percentile",
     "dill": "npcompat._libraries.dill_globals",
     "einops": "npcompat._libraries.einops_backend",
     "numba": "npcompat._libraries.numba_arrays",
+    "pyarrow": "npcompat._libraries.arrow_lists",
     "scipy.linalg.lapack": "npcompat._libraries.fortran_functions",
     "scipy.ndimage": "npcompat._libraries.ndimage_outputs",
     "scipy.ndimage._ndimage_api": "npcompat._libraries.ndimage_outputs",

@@ -25,6 +25,7 @@ from numba.core.typing.typeof import typeof_impl
 from numba.np import arrayobj
 
 from npcompat import np
+from npcompat._libraries.replacing import replace
 from npcompat._script.source import original
 from npcompat.numpy._unbound import Unbound
 
@@ -133,6 +134,8 @@ def _close_writes_to_read_only_arrays() -> None:
 
 _close_writes_to_read_only_arrays()
 
+
+replace("numba.stencils.stencil", "StencilFunc.__call__", outputs=("out",))
 
 _identity_of = FunctionIdentity.from_function.__func__
 

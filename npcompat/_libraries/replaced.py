@@ -84,6 +84,8 @@ REPLACED: dict[str, tuple[str | Function, ...]] = {
         within("pandas.core.frame:DataFrame.groupby"),
         within("pandas.core.series:Series.groupby"),
         "pandas.core.frame:DataFrame._flex_arith_method",
+        "pandas.core.indexing:check_bool_indexer",
+        "pandas.core.indexing:_iLocIndexer._setitem_with_indexer",  # of `loc`, too
         "pandas.core.frame:DataFrame._flex_cmp_method",
     ),
     "pint.delegates.formatter.html": (  # texts of quantities, element by element

@@ -41,6 +41,7 @@ from npcompat.numpy._arrow import ArrowProtocol
 from npcompat.numpy._creation import asarray, copy_of
 from npcompat.numpy._flags import Flags, Flat
 from npcompat.numpy._fluent import Fluent
+from npcompat.numpy._inline_text import InlineText
 from npcompat.numpy._memory import Memory, _shape, check_not_lent, look_at, views_of
 from npcompat.numpy._memory_order import check_c_or_f, check_order, has_order, in_order
 from npcompat.numpy._ndarray_gradients import Gradients
@@ -488,7 +489,13 @@ class Array(Selection, Reductions, Gradients, Operators, Protocols, Memory, Flue
 
 
 class ndarray(
-    InPlaceOperators, ArrowProtocol, Array, NumPyDispatch, StoredHandle, fast_path.Buffered
+    InPlaceOperators,
+    ArrowProtocol,
+    InlineText,
+    Array,
+    NumPyDispatch,
+    StoredHandle,
+    fast_path.Buffered,
 ):
     """N-dimensional array: NumPy's interface over a backend.
 

@@ -183,3 +183,54 @@ def test_texts_of_quantities_of_pint(backend, spec):
     with npx.backend(backend):
         found = np.array([1.0, 2.5], dtype="float64") * metre
     assert format(found, spec) == format(onp.array([1.0, 2.5]) * metre, spec)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_lists_of_arrays_in_pyarrow(backend):
+    pyarrow = pytest.importorskip("pyarrow")
+    with npx.backend(backend):
+        rows = [np.arange(2), np.arange(3)]
+        assert pyarrow.array(rows).to_pylist() == [[0, 1], [0, 1, 2]]
+        assert pyarrow.table({"a": rows}).to_pydict() == {"a": [[0, 1], [0, 1, 2]]}
+    assert pyarrow.array([[1], [2, 3]]).to_pylist() == [[1], [2, 3]]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_percentiles_of_dasks_arrays(backend):
+    dask = pytest.importorskip("dask.array")
+    with npx.backend(backend):
+        found = dask.percentile(dask.from_array(np.arange(6.0), chunks=3), [50]).compute()
+    expected = dask.percentile(dask.from_array(onp.arange(6.0), chunks=3), [50]).compute()
+    assert found.tolist() == expected.tolist()
+
+
+def test_outputs_of_numbas_stencils():
+    numba = pytest.importorskip("numba")
+    kernel = numba.stencil(lambda a: a[0, 1] + a[0, -1])
+    with npx.backend("numpy"):
+        a, out = np.arange(12.0).reshape(3, 4), np.zeros((3, 4))
+        kernel(a, out=out)
+        assert out.tolist() == kernel(onp.asarray(a)).tolist()
+        out.flags.writeable = False
+        with pytest.raises(ValueError, match="read-only"):
+            kernel(a, out=out)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_datasets_of_xarray_show_elements(backend):
+    xarray = pytest.importorskip("xarray")
+    with npx.backend(backend):
+        ours = xarray.Dataset({"a": ("x", np.arange(3))})
+    assert repr(ours) == repr(xarray.Dataset({"a": ("x", onp.arange(3))}))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_new_columns_of_frames_by_masks(backend):
+    pandas = pytest.importorskip("pandas")
+    with npx.backend(backend):
+        for mask in ([True, False, True], np.array([True, False, True])):
+            found = pandas.DataFrame({"a": onp.arange(3)})
+            found.loc[mask, "f"] = np.array([1.0, 2.0])
+            assert found["f"].dropna().tolist() == [1, 2]
+            assert found["f"].index[found["f"].notna()].tolist() == [0, 2]

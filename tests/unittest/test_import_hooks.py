@@ -50,6 +50,7 @@ def test_npcompat_imports_no_library_that_it_extends():
     names = {*import_hooks.EXTENSIONS, *replaced.REPLACED}
     assert names == {
         "astropy.table.table",
+        "dask.array.backends",
         "dill",
         "einops",
         "gymnasium.spaces",
@@ -63,6 +64,7 @@ def test_npcompat_imports_no_library_that_it_extends():
         "pint.delegates.formatter.html",
         "pint.delegates.formatter.latex",
         "pint.delegates.formatter.plain",
+        "pyarrow",
         "scipy.linalg._matfuncs",
         "scipy.linalg.lapack",
         "scipy.ndimage",

@@ -234,3 +234,15 @@ def test_new_columns_of_frames_by_masks(backend):
             found.loc[mask, "f"] = np.array([1.0, 2.0])
             assert found["f"].dropna().tolist() == [1, 2]
             assert found["f"].index[found["f"].notna()].tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_labels_of_samples_in_batches_of_torch(backend):
+    data = pytest.importorskip("torch.utils.data")
+    for labels in (onp.arange(6), onp.arange(6.0), onp.arange(6.0, dtype="float32")):
+        with npx.backend(backend):
+            ours = np.array(labels, dtype=labels.dtype)
+        (found,) = data.DataLoader([(ours[i], ours[i : i + 1]) for i in range(3)], 3)
+        (expected,) = data.DataLoader([(labels[i], labels[i : i + 1]) for i in range(3)], 3)
+        for a, b in zip(found, expected, strict=True):
+            assert a.dtype == b.dtype and a.tolist() == b.tolist()

@@ -56,8 +56,9 @@ class Flags:
 
     @property
     def owndata(self) -> bool:
-        """True if the array is not a view."""
-        return self._handle._view is None
+        """True if the array is not a view, nor over memory of others."""
+        handle: Any = self._handle
+        return handle.base is None
 
     @property
     def c_contiguous(self) -> bool:
@@ -131,7 +132,8 @@ class Flags:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return "\n".join(f"  {name.upper()} : {getattr(self, name)}" for name in _NAMES.values())
+        lines = [f"  {name.upper()} : {getattr(self, name)}\n" for name in _NAMES.values()]
+        return "".join(lines)
 
 
 class Flat:

@@ -164,10 +164,14 @@ class Memory(Handle):
         set_form(self)
 
     @property
-    def base(self: Any) -> "ndarray | None":
-        """Array whose memory this view shares; None if the array owns its memory."""
-        if self._view is None or type(self) is late_bound.ndarray:
-            return None if self._view is None else self._view.root
+    def base(self: Any) -> Any:
+        """Array whose memory this view shares, or object of others over whose memory it was made;
+        None if the array owns its memory.
+        """
+        if self._view is None:
+            return _owner_of(self._value)
+        if type(self) is late_bound.ndarray:
+            return self._view.root
         # For subclasses, NumPy collapses the chain of views only within the same class.
         found = self._view.parent
         while found._view is not None and type(found._view.parent) is type(self):
@@ -320,6 +324,18 @@ def _resize_live(a: Any, shape: tuple[int, ...]) -> None:
     writes.write(a, handles.read(made))
     extra(a).layout = None if in_c else onp.empty_like(handles.layout(a), shape=shape, order="F")
     set_form(a)
+
+
+def _owner_of(value: Any) -> Any:
+    """Return the object over whose memory a value was made, such as a bytearray; None if NumPy's
+    arrays, or ours, own it.
+    """
+    if type(value) is not BorrowedValue:
+        return None
+    owner: Any = value.buffer
+    while isinstance(owner, onp.ndarray):
+        owner = owner.base
+    return owner
 
 
 def _shape(shape: tuple[Any, ...]) -> tuple[int, ...]:

@@ -65,6 +65,7 @@ class _Finder(ast.NodeVisitor):
         self._source, self._lines = source, source.splitlines()
         self._modules: dict[str, str] = {}  # names of the program, and MXNet's modules
         self._values: dict[str, ast.expr] = {}  # what was assigned last, by name
+        self._loops: dict[str, str] = {}  # names of what loops run over, by their variables
         self._replaced: set[ast.AST] = set()  # parts of what is replaced as a whole
         self._positions: set[ast.AST] = set()  # what integers are needed for, and names of it
         self._position_names: set[str] = set()
@@ -178,6 +179,28 @@ class _Finder(ast.NodeVisitor):
                 self._values[target.id] = node.value
             elif isinstance(target, ast.Subscript):
                 self._element(target, node.value)
+
+    def visit_For(self, node: ast.For) -> None:
+        outside = dict(self._loops)
+        if isinstance(node.target, ast.Name) and isinstance(node.iter, ast.Name):
+            self._loops[node.target.id] = node.iter.id
+        self.generic_visit(node)
+        self._loops = outside
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        """Find `x.detach()` whose result is not used."""
+        called = node.value.func if isinstance(node.value, ast.Call) else None
+        if self._modules and isinstance(called, ast.Attribute) and called.attr == "detach":
+            reason = "detach() returns an array without history, and leaves its array as it is"
+            name = ast.unparse(called.value)
+            over = self._loops.get(name)
+            if over is None:
+                new = f"{name} = {ast.unparse(node.value)}"
+                self._add(node, reason, node, new)
+            else:
+                new = f"{over} = [{name}.detach() for {name} in {over}]"
+                self._add(node, reason, hint=f"{new}, in place of the loop")
+        self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Store):

@@ -40,6 +40,8 @@ LINES = [
     ("x = nd.random.normal(0, 1, shape=(2, 2))", "x = np.random.normal(0, 1, size=(2, 2))"),
     ("mx.nd.save('f', [x])", "npx.save('f', [x])"),
     ("m = mx.metric.Perplexity(0)", "m = mx.metric.Perplexity(ignore_label=0)"),
+    ("state.detach()", "state = state.detach()"),
+    ("for s in state: s.detach()", "(state = [s.detach() for s in state], in place of the loop)"),
     ("x = nd.ones((2, 3)); y = x.take(j)", "x = nd.ones((2, 3)); y = x.take(j, axis=0, mode='clip')"),
 ]  # fmt: skip
 SAME = [
@@ -65,6 +67,7 @@ SAME = [
     "i = np.array([0])\ny = x.take(i)",
     "y = np.take(x, np.array([1, 0]))",
     "y = npx.softmax(x)",
+    "state = state.detach(); y = [s.detach() for s in state]; f(x.detach())",
     "class B(gluon.Block):\n    def __init__(self):\n        super().__init__(prefix='b_')",
 ]
 

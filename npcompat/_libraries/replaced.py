@@ -45,6 +45,9 @@ REPLACED: dict[str, tuple[str | Function, ...]] = {
         "gymnasium.spaces.multi_discrete:MultiDiscrete.contains",
         "gymnasium.spaces.multi_binary:MultiBinary.contains",
     ),
+    "gymnasium.vector.vector_env": (  # what the program's environments tell, beside observations
+        within("gymnasium.vector.vector_env:VectorEnv._add_info"),
+    ),
     "h5py._hl.dataset": (  # reads rows of several lengths in C, without a look at their class
         within("h5py._hl.dataset:make_new_dset"),
         within("h5py._hl.dataset:Dataset.__setitem__"),

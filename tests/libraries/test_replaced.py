@@ -246,3 +246,27 @@ def test_labels_of_samples_in_batches_of_torch(backend):
         (expected,) = data.DataLoader([(labels[i], labels[i : i + 1]) for i in range(3)], 3)
         for a, b in zip(found, expected, strict=True):
             assert a.dtype == b.dtype and a.tolist() == b.tolist()
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_infos_of_environments_of_gymnasium_are_batched(backend):
+    gym = pytest.importorskip("gymnasium")
+
+    class Environment(gym.Env):
+        observation_space = gym.spaces.Box(-10, 10, (2,))
+        action_space = gym.spaces.Discrete(2)
+
+        def __init__(self, space):
+            self.space = space
+
+        def reset(self, *, seed=None, options=None):
+            info = {"at": self.space.arange(2), "n": 3, "inner": {"x": self.space.array(1.5)}}
+            return self.space.zeros(2), info
+
+    with npx.backend(backend), npx.np_default_dtype(True):
+        found, expected = [
+            gym.vector.SyncVectorEnv([lambda s=space: Environment(s)] * 2).reset()
+            for space in (np, onp)
+        ]
+    assert found[0].tolist() == expected[0].tolist()
+    assert str(found[1]) == str(expected[1])

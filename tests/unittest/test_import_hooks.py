@@ -54,6 +54,7 @@ def test_npcompat_imports_no_library_that_it_extends():
         "dill",
         "einops",
         "gymnasium.spaces",
+        "gymnasium.vector.vector_env",
         "h5py._hl.dataset",
         "lightgbm.basic",
         "matplotlib.cbook",

@@ -3,7 +3,7 @@
 import operator as python
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as onp
 
@@ -14,6 +14,7 @@ from npcompat._internal.core.op import Op, as_axis, operator
 from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._host_arrays import by_numpy
 from npcompat.numpy._manipulation import moveaxis
 from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._reductions import accumulated
@@ -546,6 +547,8 @@ def cross(
             DeprecationWarning,
             stacklevel=2,
         )
+    if "O" in (a.dtype.kind, b.dtype.kind):
+        return cast("ndarray", by_numpy(onp.cross, (a, b, axisa, axisb, axisc), {}))
     made = apply(_cross, (a, b), (axisa, axisb, -1))
     if lengths == (2, 2):
         return made

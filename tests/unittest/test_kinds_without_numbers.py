@@ -59,3 +59,10 @@ def test_edges_of_bins_of_objects_are_objects():
     assert np.histogram(a)[1].dtype == object and np.histogram_bin_edges(a).dtype == object
     assert np.histogram(a, bins=[1, 2])[1].dtype == int
     assert np.histogram2d(a, a)[1].dtype.kind == "f"
+
+
+def test_vectors_of_objects_are_multiplied():
+    a = np.array([1, 2, 3], object)
+    for found in (np.cross(a, a[::-1]), np.linalg.cross(a, a[::-1])):
+        assert found.dtype == object and found.tolist() == [-4, 8, -4]
+    assert np.cross(np.array([a, a]), a[::-1], axisc=0).shape == (3, 2)

@@ -448,8 +448,8 @@ def savetxt(
     Parameters
     ----------
     fname : path or file object
-        File to write; a path that ends in `.gz`, `.bz2` or `.xz` is compressed. An error leaves an
-        older file as it was.
+        File to write; a path that ends in `.gz`, `.bz2`, `.xz` or `.lzma` is compressed. An error
+        leaves an older file as it was.
     X : array_like
         The array.
     fmt : str or sequence of str
@@ -474,7 +474,7 @@ def savetxt(
         onp.savetxt(file, _host(X), fmt, delimiter, newline, header, footer, comments, encoding)
 
 
-_COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
+_COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma", ".lzma": "lzma"}
 """Modules of Python's that compress, by the end of a path; an installation may lack some."""
 
 

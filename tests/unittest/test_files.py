@@ -255,7 +255,7 @@ def write_elements(path, array, fmt):
 
 
 @pytest.mark.parametrize("write", [write_text, write_elements])
-@pytest.mark.parametrize("name", ["a", "a.gz", "a.bz2", "a.xz"])
+@pytest.mark.parametrize("name", ["a", "a.gz", "a.bz2", "a.xz", "a.lzma"])
 def test_a_bad_format_leaves_the_old_text(name, write, tmp_path):
     path, array = tmp_path / name, np.array([1.0, 2.0])
     write(path, array, "%g")

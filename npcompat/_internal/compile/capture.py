@@ -253,7 +253,7 @@ def _operator(name: str, trace: Trace, jaxpr: Any, run: _Run, reason: str) -> Op
         outputs=total,
         kernels={"jax": compute},
         differentiable_outputs=run.carries,
-        dependence=cache(partial(tracing.dependence, jaxpr, trace.constants)),
+        dependence=cache(tracing.later_dependence(jaxpr, trace.constants)),
         separate_outputs=trace.separates_outputs
         and not tracing.contains_loop(jaxpr, ("scan", "while")),
         reason=reason,

@@ -191,6 +191,13 @@ def dependence(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> list[frozenset[in
 
     Inputs are numbered: captured constants, then arguments.
     """
+    return later_dependence(jaxpr, captured)()
+
+
+def later_dependence(
+    jaxpr: ClosedJaxpr, captured: Sequence[Any]
+) -> Callable[[], list[frozenset[int]]]:
+    """Return a function that computes `dependence`, and holds none of the captured arrays."""
     position = {id(c): i for i, c in enumerate(captured)}
     inner = jaxpr.jaxpr
     numbered = [
@@ -198,7 +205,7 @@ def dependence(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> list[frozenset[in
         *zip(inner.invars, range(len(captured), len(captured) + len(inner.invars)), strict=True),
     ]
     known = {v: frozenset() if i is None else frozenset((i,)) for v, i in numbered}
-    return _dependence(inner, known)
+    return partial(_dependence, inner, known)
 
 
 def _dependence(jaxpr: Jaxpr, known: dict[Var, frozenset[int]]) -> list[frozenset[int]]:

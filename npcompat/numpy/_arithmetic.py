@@ -7,12 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
-from npcompat._internal.core import modes
-from npcompat._internal.core.handle import Handle
-from npcompat._internal.core.op import elementwise, operator
-from npcompat._internal.dispatch import array_like, execution, handles, late_bound
-from npcompat.numpy._empty_slices import is_empty
-from npcompat.numpy._other_classes import overrides
+from npcompat._internal.core.op import elementwise
+from npcompat.numpy._integer_powers import refuse_negative_powers
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order, Out
 from npcompat.numpy._ufunc import call, positional_outs
 from npcompat.numpy._ufunc_class import document
@@ -251,59 +247,6 @@ def divmod(
 _power = elementwise("_npi_power", onp.power)
 
 
-@operator("_npi_any_negative", pattern="reduction", differentiable=False)
-def _any_negative(xp: Any, x: Any) -> Any:
-    """Return True if any element is negative."""
-    return xp.any(x < 0)
-
-
-def _kind(x: Any) -> str:
-    """Return the kind of an operand's dtype, 'V' for an operand without dtype."""
-    dtype = onp.dtype(type(x)) if type(x) in (bool, int, complex) else getattr(x, "dtype", None)
-    return "V" if dtype is None else dtype.kind
-
-
-def refuse_negative_powers(x1: Any, x2: Any) -> None:
-    """Raise ValueError for integers raised to negative integer powers, as NumPy does.
-
-    In a compiled function the error is raised when a result is read.
-    """
-    if not late_bound.ordinary.issuperset((type(x1), type(x2))) and (
-        overrides(x1) or overrides(x2)
-    ):
-        return  # their class computes
-    x1, x2 = [
-        handles.wrap(array_like.as_value(x)) if type(x) in (list, tuple) else x for x in (x1, x2)
-    ]
-    if (
-        type(x2) is float
-        or (type(x2) is int and x2 >= 0)
-        or _kind(x2) != "i"
-        or _kind(x1) not in "iub"
-    ):
-        return
-    if hasattr(x1, "shape") and is_empty(x1):
-        return
-    if (
-        onp.result_type(
-            *[
-                x.dtype if hasattr(x, "dtype") else x
-                for x in (x1, x2)
-                if hasattr(x, "dtype") or type(x) is int
-            ]
-        ).kind
-        not in "iu"
-    ):
-        return  # uint64 with a signed integer promotes to float
-    message = "Integers to negative integer powers are not allowed."
-    negative = execution.run(_any_negative, [array_like.as_value(x2)])
-    trace = modes.current().trace
-    if trace is not None and isinstance(x2, Handle):
-        trace.expect(negative.payload, ValueError, message)
-    elif handles.to_host(handles.wrap(negative)):
-        raise ValueError(message)
-
-
 @document(_power, only_on_host=True)
 def power(
     x1: ArrayLike,
@@ -325,9 +268,7 @@ def power(
     >>> np.power([1, 2, 3], 2)
     array([1, 4, 9])
     """
-    computed_in = dtype if signature is None else signature[-1]
-    if computed_in is None or onp.dtype(computed_in).kind in "iub":
-        refuse_negative_powers(x1, x2)
+    refuse_negative_powers(x1, x2, signature[-1] if signature else dtype)
     return call(_power, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
 

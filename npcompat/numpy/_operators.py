@@ -31,6 +31,7 @@ from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat._internal.native import fast_path
 from npcompat.numpy import _arithmetic, _bits, _comparison, _floats, _products
 from npcompat.numpy._checks import is_live
+from npcompat.numpy._integer_powers import refuse_negative_powers
 from npcompat.numpy._other_classes import is_sparse, means_more, names_class, overrides, to_numpys
 from npcompat.numpy._overrides import overridden
 from npcompat.numpy._typing import ArrayLike
@@ -264,7 +265,7 @@ def _power(op: Op, infix: Infix, x: Any, exponent: Any) -> Any:
     """Apply `**`, with NumPy's special exponents and its refusal of negative integer powers."""
     if (chosen := _by_exponent(x, exponent)) is not None:
         return _apply(chosen, (x,))
-    _arithmetic.refuse_negative_powers(x, exponent)
+    refuse_negative_powers(x, exponent)
     return _binary(op, infix, x, exponent)
 
 
@@ -272,7 +273,7 @@ def _power_in_place(op: Op, x: Any, exponent: Any) -> Any:
     """Apply `**=`, with NumPy's special exponents and refusals."""
     if (chosen := _by_exponent(x, exponent)) is not None:
         return _in_place(chosen, x)
-    _arithmetic.refuse_negative_powers(x, exponent)
+    refuse_negative_powers(x, exponent)
     return _in_place(op, x, exponent)
 
 

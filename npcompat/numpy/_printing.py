@@ -75,12 +75,7 @@ def array_repr(
     return text_of_repr(arr, max_line_width, precision, suppress_small)
 
 
-def text_of_repr(
-    arr: Any,
-    max_line_width: int | None = None,
-    precision: int | None = None,
-    suppress_small: bool | None = None,
-) -> str:
+def text_of_repr(arr: Any, max_line_width: int | None = None, *options: Any) -> str:
     """Return the text of `repr`, without asking the class of the array."""
     if modes.current().trace is not None and isinstance(arr, Handle):
         return f"array(<traced>, shape={arr.shape}, dtype={arr.dtype})"
@@ -88,7 +83,7 @@ def text_of_repr(
         if isinstance(arr, Handle) and is_subclass(type(arr)):
             # NumPy starts with the name of the class, and aligns lines with it.
             host = host.view(type(type(arr).__name__, (onp.ndarray,), {}))
-        text = onp.array_repr(host, max_line_width, precision, suppress_small)
+        text = onp.array_repr(host, max_line_width, *options)
     if modes.current().numpy_dtypes or not host.size:
         return text
     if host.dtype.name in _IMPLIED:
@@ -122,17 +117,12 @@ def array_str(
     return text_of_str(a, max_line_width, precision, suppress_small)
 
 
-def text_of_str(
-    a: Any,
-    max_line_width: int | None = None,
-    precision: int | None = None,
-    suppress_small: bool | None = None,
-) -> str:
+def text_of_str(a: Any, *options: Any) -> str:
     """Return the text of `str`, without asking the class of the array."""
     if modes.current().trace is not None and isinstance(a, Handle):
         return text_of_repr(a)
     with _values(a) as host:
-        return onp.array_str(host, max_line_width, precision, suppress_small)
+        return onp.array_str(host, *options)
 
 
 @defers_to_classes

@@ -96,7 +96,8 @@ def test_a_variable_of_later_is_seen():
     assert view.grad.tolist() == [1]
 
 
-def test_whole_steps_are_compiled():
+def step_of(loss):
+    """Run a compiled step on an array and a view of it, both variables; return both."""
     base = np.array([1.0, 2.0])
     view = base[:1]
     view.attach_grad()
@@ -105,24 +106,21 @@ def test_whole_steps_are_compiled():
     @npx.jit
     def step(b, v):
         with autograd.record():
-            loss = (v * 2).sum() + b.sum()
-        loss.backward()
+            y = loss(b, v)
+        y.backward()
 
     step(base, view)
+    return base, view
+
+
+def test_whole_steps_are_compiled():
+    base, view = step_of(lambda b, v: (v * 2).sum() + b.sum())
     assert view.grad.tolist() == [2] and base.grad.tolist() == [1, 1]
 
 
 def test_bodies_of_control_flow_refuse_them():
-    base = np.array([1.0, 2.0])
-    view = base[:1]
-    view.attach_grad()
-    base.attach_grad()
-
-    @npx.jit
-    def step(b, v):
-        with autograd.record():
-            y = npx.cond(b.sum() > 0, lambda: (v * 2).sum() + b.sum(), lambda: v.sum())
-        y.backward()
+    def loss(b, v):
+        return npx.cond(b.sum() > 0, lambda: (v * 2).sum() + b.sum(), lambda: v.sum())
 
     with pytest.raises(TypeError, match="has a view on which attach_grad was called"):
-        step(base, view)
+        step_of(loss)

@@ -6,7 +6,6 @@ once on proxies of its arguments, while a `Trace` records its reads and writes.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
 from typing import Any
 
 from npcompat._internal.backend.jax import sharding
@@ -48,7 +47,6 @@ class Captured:
     result: Any
     errors: list[tuple[type[Exception], str]]
     types: list[tuple[tuple[int, ...], Any]]
-    dependence: Callable[[], list[frozenset[int]]]
     jaxpr: Any
 
     def split(
@@ -174,7 +172,6 @@ def capture(
         run.result,
         trace.errors,
         tracing.output_types(jaxpr),
-        partial(tracing.dependence, jaxpr, trace.constants),
         jaxpr,
     )
 
@@ -253,7 +250,7 @@ def _operator(name: str, trace: Trace, jaxpr: Any, run: _Run, reason: str) -> Op
         outputs=total,
         kernels={"jax": compute},
         differentiable_outputs=run.carries,
-        dependence=cache(tracing.later_dependence(jaxpr, trace.constants)),
+        dependence=tracing.dependence(jaxpr, trace.constants),
         separate_outputs=trace.separates_outputs
         and not tracing.contains_loop(jaxpr, ("scan", "while")),
         reason=reason,

@@ -259,7 +259,8 @@ class _Loop:
         feeds = [*range(first, first + states), *[reads.get(id(h)) for h in found.written]]
         entered = [*[h._value.node is not None for h in found.reads]]
         entered += [v.node is not None for v in given]
-        after, _, changed, _ = found.split(found.dependence())
+        assert found.op.dependence is not None
+        after, _, changed, _ = found.split(found.op.dependence())
         by = [*after[self.leading :], *changed]
         live = {i for i, e in enumerate(entered) if e}
         while True:

@@ -1,4 +1,4 @@
-"""What the worker processes of a DataLoader are sent: once, and again when it has changed.
+"""Pickles for the worker processes of a DataLoader: sent once, and again when they have changed.
 
 Workers are sent a pickle when they start. Each epoch begins with a digest of what would be sent
 now. If it is another one, a file gets the new pickle, under a number that each task carries, and
@@ -61,7 +61,7 @@ def _digest(what: Any) -> bytes:
 
 
 class Sent:
-    """What the workers of a loader have been sent.
+    """Pickle that the workers of a loader have, with its number.
 
     `number` is that of the latest version, and `path` the file in which workers find it if they
     began with an older one.

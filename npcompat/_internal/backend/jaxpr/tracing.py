@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import jax
@@ -186,18 +186,12 @@ def program_function(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[..
     return run
 
 
-def dependence(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> list[frozenset[int]]:
-    """Return, for each output of a trace, the inputs with respect to which it has a derivative.
+def dependence(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[[], list[frozenset[int]]]:
+    """Return a function that finds the inputs on which each output of a trace depends.
 
-    Inputs are numbered: captured constants, then arguments.
+    They are those with respect to which it has a derivative, numbered: captured constants, then
+    arguments. The function holds none of the captured arrays, and computes once.
     """
-    return later_dependence(jaxpr, captured)()
-
-
-def later_dependence(
-    jaxpr: ClosedJaxpr, captured: Sequence[Any]
-) -> Callable[[], list[frozenset[int]]]:
-    """Return a function that computes `dependence`, and holds none of the captured arrays."""
     position = {id(c): i for i, c in enumerate(captured)}
     inner = jaxpr.jaxpr
     numbered = [
@@ -205,7 +199,7 @@ def later_dependence(
         *zip(inner.invars, range(len(captured), len(captured) + len(inner.invars)), strict=True),
     ]
     known = {v: frozenset() if i is None else frozenset((i,)) for v, i in numbered}
-    return partial(_dependence, inner, known)
+    return cache(partial(_dependence, inner, known))
 
 
 def _dependence(jaxpr: Jaxpr, known: dict[Var, frozenset[int]]) -> list[frozenset[int]]:

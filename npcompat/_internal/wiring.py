@@ -16,14 +16,16 @@ from npcompat._internal.backend.jax import language, sharding
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.backend.plugin import registry
-from npcompat._internal.compile import program
+from npcompat._internal.compile import guards, program, trace
 from npcompat._internal.core import (
+    changes,
     dtypes,
     graph_node,
     handle,
     modes,
     op,
     program_cache,
+    program_lock,
     retained_outputs,
 )
 from npcompat._internal.core.index_spec import FULL, INTEGER, NEWAXIS, SLICE
@@ -116,6 +118,7 @@ def _connect_fast_path() -> None:
         node=graph_node.Node,
         state=retained_outputs.RetainedOutputs,
         traced=program.Program,
+        guards=guards.Guards,
         lens=lens.Lens,
         key_lens=host_indexing.Indexed,
         xla_array=backends.XLA_ARRAY,
@@ -123,6 +126,12 @@ def _connect_fast_path() -> None:
         # the running mode
         mode_variable=modes._MODE,
         default_mode=modes._process_default,
+        # compiled functions
+        changes=changes.count,
+        program_lock=program_lock.lock,
+        transfer_to_xla=placement.transfer_to_xla,
+        no_cached_run=program.NO_CACHED_RUN,
+        captured_type_error=trace.CapturedTypeError,
         # operators
         slow_path=apply.apply_slow_path,
         numpy_function=apply.numpy_function,

@@ -13,8 +13,9 @@ from internals import (
     RetainedOutputs,
     RetainedValue,
     Value,
-    fast_path,
     handles,
+    jit,
+    rerun_recent,
     version_of,
     writes,
 )
@@ -318,7 +319,7 @@ def test_a_read_only_argument_is_not_written():
 def path(request, monkeypatch):
     """Rerun equal calls by the fast path, where there is one, or by the slow path."""
     if request.param == "slow":
-        monkeypatch.setattr(fast_path, "rerun", lambda *_: None)
+        monkeypatch.setattr(jit, "_rerun_recent", rerun_recent)
 
 
 def counting():
@@ -494,7 +495,7 @@ def test_steps_go_on_whatever_happens_between_them(between, monkeypatch):
     for path in ("fast", "slow", "from handles"):
         with monkeypatch.context() as patched:
             if path != "fast":
-                patched.setattr(fast_path, "rerun", lambda *_: None)
+                patched.setattr(jit, "_rerun_recent", rerun_recent)
             if path == "from handles":
                 patched.setattr(RetainedOutputs, "operands", lambda *_: None)
             step, x, w, m, rate = arrays = stepping()

@@ -18,9 +18,9 @@ import numpy as onp
 from npcompat._internal.backend.jax import language
 from npcompat._internal.compile import loop_policy, recompilation
 from npcompat._internal.compile.call_arguments import Call, Static
-from npcompat._internal.compile.program import NO_CACHED_RUN, Program, is_plain
+from npcompat._internal.compile.program import NO_CACHED_RUN, Program, is_plain, rerun_recent
 from npcompat._internal.compile.trace import CapturedTypeError
-from npcompat._internal.core import changes, modes, program_lock
+from npcompat._internal.core import modes, program_lock
 from npcompat._internal.core.handle import Value, has_variable_views
 from npcompat._internal.core.tensor_type import TensorType
 from npcompat._internal.dispatch import handles as _handles
@@ -31,8 +31,7 @@ from npcompat._internal.native import fast_path
 from npcompat._internal.support import gc_pause
 from npcompat._internal.support.errors import CompileWarning, user_location
 
-_lock = program_lock.lock
-_changes = changes.count
+_rerun_recent = fast_path.rerun_recent(rerun_recent)
 _RECENT = 4
 MOST_PROGRAMS = 512
 """Maximum number of programs that a function keeps, so that memory stays bounded."""
@@ -75,7 +74,7 @@ class Compiled:
         self._programs: dict[Any, Program] = {}
         self._recent: list[
             tuple[Program, tuple[Any, ...]]
-        ] = []  # programs of calls with plain arrays only: see `Program.rerun`
+        ] = []  # programs of calls with plain arrays only: see `rerun_recent`
         self._variants: dict[Any, list[Program]] = {}  # programs whose guards have failed once
         self._drops = False
         self._warned_of_views = False
@@ -102,33 +101,10 @@ class Compiled:
         ):
             # operators join the enclosing trace, or are observed one by one
             return self._eagerly(args, kwargs)
-        if not kwargs and not mode.recording:
-            # Fast path: rerun a recent program whose argument types match, unless its captured
-            # arrays were written meanwhile, or another thread holds the lock.
-            for recent, types in self._recent:
-                if (recent.checked or recent.guards.stamp != _changes[0]) and (
-                    not recent.guards.hold()
-                ):
-                    continue
-                if recent.pure:
-                    results = fast_path.rerun(recent, args, types)
-                    if results is not None and type(results) is not tuple:
-                        return results
-                    result = recent.finish_or_rerun(results, args, types, mode)
-                elif _lock.acquire(False):
-                    try:
-                        results = fast_path.rerun(recent, args, types)
-                        if results is not None and type(results) is not tuple:
-                            return results
-                        result = recent.finish_or_rerun(results, args, types, mode)
-                    except CapturedTypeError:
-                        break  # the slow path traces again, and says why
-                    finally:
-                        _lock.release()
-                else:
-                    break
-                if result is not NO_CACHED_RUN:
-                    return result
+        if self._recent and not kwargs and not mode.recording:
+            result = _rerun_recent(self._recent, args, mode)
+            if result is not NO_CACHED_RUN:
+                return result
         return self._looked_up(args, kwargs, mode)
 
     def _looked_up(self, args: tuple[Any, ...], kwargs: dict[str, Any], mode: modes.Mode) -> Any:

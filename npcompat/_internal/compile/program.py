@@ -119,7 +119,6 @@ class Program:
         "__weakref__",
         "alone",
         "captured",
-        "checked",
         "donated",
         "errors",
         "form",
@@ -221,7 +220,6 @@ class Program:
             [*_of_variables([*found.reads, *self.writes]), *notes.get(COUNTED, ())],
             notes.get(GUARDS, ()),
         )
-        self.checked = bool(self.guards.always)
         self.training, self.numpy_dtypes = modes.current().training, modes.current().numpy_dtypes
         self.programs, self.key = programs_on_xla(found.op, self.donated, self.numpy_dtypes)
 
@@ -244,14 +242,6 @@ class Program:
                 if id(root_of(h)) in touched
             ]
         )
-
-    def finish_or_rerun(
-        self, results: Any, args: tuple[Any, ...], types: tuple[Any, ...], mode: modes.Mode
-    ) -> Any:
-        """Finish a run of the C fast path, or rerun here; return `NO_CACHED_RUN` if that fails."""
-        if results is None:
-            return self.rerun(args, types, mode)
-        return self.finished(results, args, args)
 
     def rerun(self, args: tuple[Any, ...], types: tuple[Any, ...], mode: modes.Mode) -> Any:
         """Run the program on plain arrays whose avals are the objects of an earlier call.
@@ -425,6 +415,33 @@ class Program:
         for handle in self.writes:
             if handle._extra is not None and handle._extra.readonly:
                 raise ValueError("assignment destination is read-only")
+
+
+def rerun_recent(
+    recent: list[tuple[Program, tuple[Any, ...]]], args: tuple[Any, ...], mode: modes.Mode
+) -> Any:
+    """Run the first of a function's recent programs whose guards hold and whose types match.
+
+    Return `NO_CACHED_RUN` if there is none, if captured arrays were written meanwhile, or if
+    another thread holds the lock. The C fast path has the same function (native/rerun_program.h).
+    """
+    for program, types in recent:
+        if not program.guards.hold():
+            continue
+        if program.pure:
+            result = program.rerun(args, types, mode)
+        elif _lock.acquire(False):
+            try:
+                result = program.rerun(args, types, mode)
+            except CapturedTypeError:
+                break  # the caller traces again, and says why
+            finally:
+                _lock.release()
+        else:
+            break
+        if result is not NO_CACHED_RUN:
+            return result
+    return NO_CACHED_RUN
 
 
 def _retained(state: RetainedOutputs, inputs: list[Any]) -> list[Any] | None:

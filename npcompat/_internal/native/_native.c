@@ -38,12 +38,12 @@
 #include "temporary_elision.h"
 #include "call_cache.h"
 #include "function_type.h"
+#include "aligned_memory.h"
+#include "guards.h"
 #include "rerun_program.h"
 #include "method_type.h"
-#include "guards.h"
 #include "shared_memory.h"
 #include "attribute_type.h"
-#include "aligned_memory.h"
 #include "frameless_call.h"
 
 /* --- the module ---------------------------------------------------------------------------- */
@@ -139,18 +139,6 @@ host_scalar(PyObject *Py_UNUSED(module), PyObject *array)
         return PyErr_Format(PyExc_TypeError, "host_scalar() takes a NumPy array without axes");
     }
     return new_scalar(Py_NewRef(array));
-}
-
-/* Run a traced program on arguments with the avals of an earlier call; None for the slow path. */
-static PyObject *
-rerun(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
-{
-    PyObject *found;
-    if (count != 3 || !PyTuple_CheckExact(args[1]) || !PyTuple_CheckExact(args[2])) {
-        return PyErr_Format(PyExc_TypeError, "rerun() takes a program, arguments and their types");
-    }
-    found = connected && IS(args[0], traced_) ? try_fast_rerun(args[0], args[1], args[2]) : FALL_BACK;
-    return found != NULL || PyErr_Occurred() ? found : Py_NewRef(Py_None);
 }
 
 /* The offset of a class's slot in its instances; -1 for errors. */
@@ -258,7 +246,7 @@ static PyMethodDef functions[] = {
     {"written_elsewhere", written_elsewhere, METH_O, "Return True if another thread writes a buffer now."},
     {"dont_cache", dont_cache, METH_NOARGS, "Exclude the running call from its cache."},
     {"host_scalar", host_scalar, METH_O, "Return a new scalar that holds a host array without axes."},
-    {"rerun", (PyCFunction)(void (*)(void))rerun, METH_FASTCALL, "Run a traced program on arguments like those of an earlier call."},
+    {"rerun_recent", (PyCFunction)(void (*)(void))rerun_recent, METH_FASTCALL, "Run the recent program of a call, if there is one."},
     {"guards_hold", guards_hold, METH_O, "Return True if all guards hold."},
     {"profiled", (PyCFunction)(void (*)(void))profiled, METH_FASTCALL, "Call a function, and visit the frames of Python functions that it calls."},
     {"connect", (PyCFunction)(void (*)(void))connect, METH_VARARGS | METH_KEYWORDS, "Hand objects of Python modules to this module."},
@@ -273,7 +261,7 @@ fill(PyObject *module)
         const char *text;
     } names[] = {
         {&out_name, "out"}, {&dtype_name, "dtype"}, {&aval_name, "aval"}, {&shape_name, "shape"}, {&sharding_name, "sharding"}, {&payload_name, "payload"},
-        {&on_host_name, "on_host"}, {&acquire_name, "acquire"}, {&release_name, "release"}, {&is_default_name, "is_default"},
+        {&on_host_name, "on_host"}, {&acquire_name, "acquire"}, {&release_name, "release"}, {&hold_name, "hold"}, {&rerun_name, "rerun"}, {&finished_name, "finished"}, {&name_name, "name"}, {&is_default_name, "is_default"},
         {&only_recording_name, "only_recording"}, {&training_name, "training"}, {&numpy_dtypes_name, "numpy_dtypes"}, {&device_name, "device"},
         {&default_device_name, "jax_default_device"}, {&dunder_name, "__name__"}, {NULL, NULL},
     };

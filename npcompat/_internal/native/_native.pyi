@@ -55,8 +55,8 @@ def apply_cached(op: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
 def apply_cached_on_host(op: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
     """Apply an operator, and cache the call on the host, where NumPy makes its checks."""
 
-def rerun(program: Any, args: tuple[Any, ...], types: tuple[Any, ...]) -> Any:
-    """Rerun a program on arguments of the types of an earlier call; None if the slow path must."""
+def rerun_recent(recent: list[Any], args: tuple[Any, ...], mode: Any) -> Any:
+    """Run the first recent program whose guards and types hold; `NO_CACHED_RUN` without one."""
 
 class Padded:
     """Base class of handles, as large as NumPy's largest scalar."""

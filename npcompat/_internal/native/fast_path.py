@@ -167,13 +167,12 @@ def cache_view(parent: Any, lens: Any, view: Any) -> Any:
     return view if _calls is None else _calls.cache_view(parent, lens, view)
 
 
-def rerun(program: Any, args: tuple[Any, ...], types: tuple[Any, ...]) -> Any:
-    """Run a traced program on arguments whose avals are the objects of an earlier call.
-
-    Return None if that is not possible here. Return the function's result if it is one array or
-    scalar and nothing is left to do; else the tuple of all results of the program.
-    """
-    return None if _calls is None else _calls.rerun(program, args, types)
+def rerun_recent(whole: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function that runs the recent program of a call: C's, or the slow path `whole`."""
+    if _calls is None:
+        return whole
+    found: Callable[..., Any] = _calls.rerun_recent
+    return found
 
 
 def _guards_hold(guards: tuple[Any, ...]) -> bool:
@@ -373,5 +372,5 @@ __all__ = [
     "method",
     "missing",
     "native",
-    "rerun",
+    "rerun_recent",
 ]

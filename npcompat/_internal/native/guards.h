@@ -117,19 +117,26 @@ guard_holds(PyObject *guard)
     return 0;
 }
 
+/* True if each guard of a tuple holds; -1 for errors. */
+static int
+all_guards_hold(PyObject *guards)
+{
+    int holds = 1;
+    for (Py_ssize_t i = 0; holds == 1 && i < PyTuple_GET_SIZE(guards); i++) {
+        holds = guard_holds(PyTuple_GET_ITEM(guards, i));
+    }
+    return holds;
+}
+
 static PyObject *
 guards_hold(PyObject *Py_UNUSED(module), PyObject *guards)
 {
+    int holds;
     if (!PyTuple_CheckExact(guards)) {
         return PyErr_Format(PyExc_TypeError, "guards_hold() takes a tuple of guards");
     }
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(guards); i++) {
-        int holds = guard_holds(PyTuple_GET_ITEM(guards, i));
-        if (holds <= 0) {
-            return holds < 0 ? NULL : Py_NewRef(Py_False);
-        }
-    }
-    Py_RETURN_TRUE;
+    holds = all_guards_hold(guards);
+    return holds < 0 ? NULL : PyBool_FromLong(holds);
 }
 
 /* At the call of a function in C that `watched` holds: call `clocked` with the caller's frame and

@@ -1,4 +1,4 @@
-/* Reruns of compiled programs on their retained outputs.  The slow path is `Program.rerun` of
+/* Reruns of compiled programs on their retained outputs.  The slow path is `rerun_recent` of
    compile/program.py.
 
    Between two runs all handles, values and payloads have left the processor's caches, and each
@@ -41,30 +41,47 @@ prefetch_all(PyObject *list)
 static int
 is_plain_array(PyObject *argument)
 {
-    PyObject *rare;
+    PyObject *rare, *payload;
     if (!IS_ARRAY(argument) || SLOT(argument, array__view) != Py_None || !IS(SLOT(argument, array__value), value_)) {
         return 0;
     }
     rare = SLOT(argument, array__extra);
-    return rare == Py_None || (SLOT(rare, extra_readonly) == Py_False && SLOT(rare, extra_leaf) == Py_None &&
-                               SLOT(rare, extra_grad_handle) == Py_None && SLOT(rare, extra_layout) == Py_None);
+    if (rare != Py_None && (SLOT(rare, extra_readonly) != Py_False || SLOT(rare, extra_leaf) != Py_None ||
+                            SLOT(rare, extra_grad_handle) != Py_None || SLOT(rare, extra_layout) != Py_None)) {
+        return 0;
+    }
+    payload = SLOT(SLOT(argument, array__value), value_payload);
+    return IS(payload, xla_array_) ||
+           (IS_NDARRAY(payload) && PyArray_IS_C_CONTIGUOUS((PyArrayObject *)payload) && PyArray_NBYTES((PyArrayObject *)payload) < LARGE_BLOCK);
 }
 
-/* Gather the payloads of arguments on XLA with these avals, compared by identity; 0 if one
-   differs.  Arrays that one program made share their aval. */
+/* Gather the payloads of plain arguments with these avals, compared by identity: arrays that one
+   program made share their aval.  Those on the host are copied to XLA.  0 if one differs, -1 for
+   errors; new references. */
 static int
-gather_inputs(PyObject *args, PyObject *types, PyObject **payloads)
+gather_inputs(PyObject *traced, PyObject *args, PyObject *types, PyObject *mode, PyObject **payloads)
 {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++) {
-        PyObject *argument = PyTuple_GET_ITEM(args, i), *aval;
-        if (!is_plain_array(argument) || !IS(payloads[i] = SLOT(SLOT(argument, array__value), value_payload), xla_array_)) {
+        if (!is_plain_array(PyTuple_GET_ITEM(args, i))) {
             return 0;
         }
-        if ((aval = PyObject_GetAttr(payloads[i], aval_name)) == NULL) {
-            return 0;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++) {
+        PyObject *payload = SLOT(SLOT(PyTuple_GET_ITEM(args, i), array__value), value_payload), *aval;
+        Py_INCREF(payload);
+        if (IS_NDARRAY(payload)) {
+            PyObject *name = PyObject_GetAttr(SLOT(traced, traced_op), name_name);
+            PyObject *sent = name == NULL ? NULL : PyObject_CallFunctionObjArgs(transfer_to_xla_, payload, mode, name, NULL);
+            Py_XDECREF(name);
+            Py_SETREF(payload, sent);
+        }
+        payloads[i] = payload;
+        aval = payload == NULL ? NULL : PyObject_GetAttr(payload, aval_name);
+        if (aval == NULL) {
+            return -1;
         }
         Py_DECREF(aval);
-        if (aval != PyTuple_GET_ITEM(types, i)) {
+        if (aval != PyTuple_GET_ITEM(types, i) || !IS(payload, xla_array_)) {
             return 0;
         }
     }
@@ -166,37 +183,42 @@ try_fast_rerun(PyObject *traced, PyObject *args, PyObject *types)
 {
     PyObject *mode, *state = SLOT(traced, traced_state), *program, *kind, *found = FALL_BACK, **payloads, *results;
     Py_ssize_t given = PyTuple_GET_SIZE(args), reads, count;
-    int is_alike, is_pure = SLOT(traced, traced_pure) == Py_True;
+    int is_alike, is_pure = SLOT(traced, traced_pure) == Py_True, gathered;
     if (given != PyTuple_GET_SIZE(types) || (mode = default_mode_or_null()) == NULL) {
         return FALL_BACK;
     }
     is_alike = PyTuple_GET_ITEM(mode, training_at) == SLOT(traced, traced_training) &&
                (PyTuple_GET_ITEM(mode, numpy_dtypes_at) != zero) == (SLOT(traced, traced_numpy_dtypes) != zero);
-    Py_DECREF(mode);
-    if (!is_alike || (state == Py_None && !is_pure)) {
-        return FALL_BACK;
-    }
-    reads = is_pure ? 0 : PyList_GET_SIZE(SLOT(state, state_places));
-    if ((count = reads + given) == 0 || (program = PyDict_GetItemWithError(SLOT(traced, traced_programs), SLOT(traced, traced_key))) == NULL) {
+    reads = is_pure || state == Py_None ? 0 : PyList_GET_SIZE(SLOT(state, state_places));
+    if (!is_alike || (state == Py_None && !is_pure) || (count = reads + given) == 0 ||
+        (program = PyDict_GetItemWithError(SLOT(traced, traced_programs), SLOT(traced, traced_key))) == NULL) {
+        Py_DECREF(mode);
         return FALL_BACK;
     }
     if ((payloads = PyMem_New(PyObject *, count)) == NULL) {
+        Py_DECREF(mode);
         return PyErr_NoMemory();
     }
+    memset(payloads, 0, count * sizeof(PyObject *));
     Py_INCREF(state); /* while XLA runs, other threads may replace the program's state */
     Py_INCREF(program);
-    if ((is_pure || gather_state(state, payloads)) && gather_inputs(args, types, payloads + reads)) {
-        for (Py_ssize_t i = 0; i < count; i++) {
-            Py_INCREF(payloads[i]);
+    gathered = gather_inputs(traced, args, types, mode, payloads + reads);
+    Py_DECREF(mode);
+    if (gathered == 1 && !is_pure) {
+        gathered = SLOT(traced, traced_state) == state && gather_state(state, payloads);
+        for (Py_ssize_t i = 0; i < reads; i++) {
+            gathered ? Py_INCREF(payloads[i]) : (void)(payloads[i] = NULL);
         }
+    }
+    if (gathered == 1) {
         found = called_program(program, payloads, count);
         if (found == NULL && several_devices() && PyErr_ExceptionMatches(PyExc_ValueError)) {
             PyErr_Clear(); /* operands may lie apart, and nothing is donated yet: Python brings them together */
             found = FALL_BACK;
         }
-        for (Py_ssize_t i = 0; i < count; i++) {
-            Py_DECREF(payloads[i]);
-        }
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Py_XDECREF(payloads[i]);
     }
     PyMem_Free(payloads);
     if (found != NULL && SLOT(SLOT(traced, traced_op), op_outputs) == one) {
@@ -210,4 +232,101 @@ try_fast_rerun(PyObject *traced, PyObject *args, PyObject *types)
     Py_DECREF(program);
     Py_DECREF(state);
     return results;
+}
+
+/* True if what a program has read is as it was; -1 for errors: `Guards.hold`, which is called if
+   objects of npcompat's own have changed since. */
+static int
+program_guards_hold(PyObject *traced)
+{
+    PyObject *guards = SLOT(traced, traced_guards), *found;
+    int holds = PyObject_RichCompareBool(SLOT(guards, guards_stamp), PyList_GET_ITEM(changes_, 0), Py_EQ);
+    if (holds == 1) {
+        return PyTuple_GET_SIZE(SLOT(guards, guards_always)) == 0 ? 1 : all_guards_hold(SLOT(guards, guards_always));
+    }
+    if (holds < 0 || (found = PyObject_CallMethodNoArgs(guards, hold_name)) == NULL) {
+        return -1;
+    }
+    holds = PyObject_IsTrue(found);
+    Py_DECREF(found);
+    return holds;
+}
+
+/* Run a program here, or else in Python; the result may be `NO_CACHED_RUN`. */
+static PyObject * /* new */
+rerun_program(PyObject *traced, PyObject *args, PyObject *types, PyObject *mode)
+{
+    PyObject *found = try_fast_rerun(traced, args, types);
+    if (found == NULL && !PyErr_Occurred()) {
+        return PyObject_CallMethodObjArgs(traced, rerun_name, args, types, mode, NULL);
+    }
+    if (found != NULL && PyTuple_CheckExact(found)) {
+        Py_SETREF(found, PyObject_CallMethodObjArgs(traced, finished_name, found, args, args, NULL));
+    }
+    return found;
+}
+
+/* Run a program that reads or writes captured arrays, unless another thread holds the lock: NULL
+   without an error then, and where a captured array has another type. */
+static PyObject * /* new */
+rerun_locked(PyObject *traced, PyObject *args, PyObject *types, PyObject *mode)
+{
+    PyObject *found = PyObject_CallMethodOneArg(program_lock_, acquire_name, Py_False), *released;
+    PyObject *kind, *error, *trace;
+    int taken = found == NULL ? -1 : PyObject_IsTrue(found);
+    Py_XDECREF(found);
+    if (taken <= 0) {
+        return NULL;
+    }
+    found = rerun_program(traced, args, types, mode);
+    if (found == NULL && PyErr_ExceptionMatches(captured_type_error_)) {
+        PyErr_Clear(); /* the slow path traces again, and says why */
+    }
+    PyErr_Fetch(&kind, &error, &trace);
+    if ((released = PyObject_CallMethodNoArgs(program_lock_, release_name)) == NULL) {
+        Py_CLEAR(found);
+        Py_XDECREF(kind);
+        Py_XDECREF(error);
+        Py_XDECREF(trace);
+        return NULL;
+    }
+    Py_DECREF(released);
+    PyErr_Restore(kind, error, trace);
+    return found;
+}
+
+/* Run the first recent program of a function whose guards hold and whose arguments are like those
+   of an earlier call; `NO_CACHED_RUN` if there is none. */
+static PyObject *
+rerun_recent(PyObject *Py_UNUSED(module), PyObject *const *given, Py_ssize_t count)
+{
+    if (count != 3 || !connected || !PyList_CheckExact(given[0]) || !PyTuple_CheckExact(given[1])) {
+        return PyErr_Format(PyExc_TypeError, "rerun_recent() takes a list of recent programs, arguments and a mode");
+    }
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(given[0]); i++) {
+        PyObject *recent = PyList_GET_ITEM(given[0], i), *traced, *types, *found = Py_NewRef(no_cached_run_);
+        int holds;
+        if (!PyTuple_CheckExact(recent) || PyTuple_GET_SIZE(recent) != 2 || !IS(traced = PyTuple_GET_ITEM(recent, 0), traced_) ||
+            !PyTuple_CheckExact(types = PyTuple_GET_ITEM(recent, 1))) {
+            Py_DECREF(found);
+            return PyErr_Format(PyExc_TypeError, "rerun_recent(): a recent program is a tuple of the program and of avals");
+        }
+        Py_INCREF(recent); /* guards may run code that drops the program */
+        if ((holds = program_guards_hold(traced)) == 1) {
+            Py_DECREF(found);
+            found = SLOT(traced, traced_pure) == Py_True ? rerun_program(traced, given[1], types, given[2]) : rerun_locked(traced, given[1], types, given[2]);
+        }
+        else if (holds < 0) {
+            Py_CLEAR(found);
+        }
+        Py_DECREF(recent);
+        if (found == NULL) {
+            return PyErr_Occurred() ? NULL : Py_NewRef(no_cached_run_);
+        }
+        if (found != no_cached_run_) {
+            return found;
+        }
+        Py_DECREF(found);
+    }
+    return Py_NewRef(no_cached_run_);
 }

@@ -16,7 +16,7 @@ from npcompat._internal.backend.jax import language, sharding
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.backend.plugin import registry
-from npcompat._internal.compile import guards, program, trace
+from npcompat._internal.compile import guards, plain_arguments, program, trace
 from npcompat._internal.core import (
     changes,
     dtypes,
@@ -130,7 +130,7 @@ def _connect_fast_path() -> None:
         changes=changes.count,
         program_lock=program_lock.lock,
         transfer_to_xla=placement.transfer_to_xla,
-        no_cached_run=program.NO_CACHED_RUN,
+        no_cached_run=plain_arguments.NO_CACHED_RUN,
         captured_type_error=trace.CapturedTypeError,
         # operators
         slow_path=apply.apply_slow_path,

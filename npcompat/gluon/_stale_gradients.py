@@ -82,7 +82,7 @@ class StaleGradients:
         return None
 
     def _outside(self, grads: Mapping[int, Any]) -> list[int]:
-        counted = {i: self._optimizer._last_step(i) for i in grads}
+        counted = self._optimizer._last_steps(grads)
         return [i for i, grad in grads.items() if self._is_stale(i, grad, counted[i])]
 
     def _is_stale(self, index: int, grad: Any, counted: int) -> bool:

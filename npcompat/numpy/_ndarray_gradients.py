@@ -62,7 +62,7 @@ class Gradients:
     def zero_grad(self: Any) -> None:
         """Set the gradient to zero."""
         if self.grad is not None:
-            with modes.changed(recording=False):
+            with modes.recorded(False):
                 self.grad[...] = 0
             clear(self.grad)
 

@@ -1,6 +1,6 @@
 """Base class of optimizers: learning rates, update counts, states, and the step."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from types import FunctionType, MethodType
 from typing import Any, ClassVar, TypeVar
@@ -11,7 +11,7 @@ import npcompat.numpy as np
 from npcompat._internal.backend.jax import language, sharding
 from npcompat._internal.core import changes, dtypes, modes
 from npcompat._internal.core.handle import Value
-from npcompat._internal.dispatch import array_like, handles, late_bound, writes
+from npcompat._internal.dispatch import array_like, handles, late_bound, placement, writes
 from npcompat._internal.dispatch.devices import device_of, moved
 from npcompat._internal.dispatch.meshes import Sharding
 from npcompat._internal.dispatch.outside_traces import (
@@ -285,13 +285,14 @@ class Optimizer:
         self._groups.append(_Group(list(new), counts, factors, decays, []))
         self._groups[-1].set_unstepped()
 
-    def _last_step(self, index: Any) -> int:
-        """Return the version at which a step last counted a parameter; 0 if none has."""
-        if index not in self._places:
-            return 0
-        group = self._groups[self._places[index][0]]
-        version, _ = versions_outside(group.counts)
-        return 0 if version in group.unstepped else version
+    def _last_steps(self, indices: Iterable[Any]) -> dict[Any, int]:
+        """Return the versions at which steps last counted parameters; 0 if none has."""
+        versions = [
+            0 if (version := versions_outside(group.counts)[0]) in group.unstepped else version
+            for group in self._groups
+        ]
+        places = self._places
+        return {i: versions[places[i][0]] if i in places else 0 for i in indices}
 
     # --- rates, for steps of users' subclasses
 
@@ -414,7 +415,7 @@ class Optimizer:
         if not isinstance(indices, list | tuple):
             indices, weights, grads, states = [indices], [weights], [grads], [states]
         self._known(indices)
-        with modes.changed(recording=False):
+        with modes.recorded(False):
             self.step(indices, weights, grads, states)
 
     def update_multi_precision(self, indices: Any, weights: Any, grads: Any, states: Any) -> None:
@@ -427,7 +428,7 @@ class Optimizer:
         for index, weight, grad, state in zip(indices, weights, grads, states, strict=True):
             if is_narrow(weight.dtype):
                 master, own = state
-                with modes.changed(recording=False):
+                with modes.recorded(False):
                     master[...] = master_of(np, weight, master)
                 self.update([index], [master], [grad.astype("float32")], [own])
                 weight[...] = master
@@ -495,6 +496,9 @@ class Optimizer:
         values = self._given()
         first_count = len(values)
         values += [handles.read(a) for a in (*counts, *scalars, *weights, *grads, *flat)]
+        at = first_count + len(counts)
+        rates, trained = [values[0], *values[at : at + len(scalars)]], values[at + len(scalars)]
+        placement.keep_beside(trained.payload, rates, op.name)
         first = first_count + 3 * len(counts)
         states_at = first + 2 * len(weights)
         positions = (

@@ -33,7 +33,8 @@ from npcompat._internal.compile import jit
 from npcompat._internal.compile.capture import capture
 
 # compile
-from npcompat._internal.compile.program import Program, rerun_recent
+from npcompat._internal.compile.program import Program
+from npcompat._internal.compile.recent_calls import rerun_recent
 from npcompat._internal.compile.trace import Trace
 
 # core

@@ -23,8 +23,10 @@ REASONS = {
         "_internal/indexing/host.py",
         "_small",
     ): "the host reads the memory of XLA's CPU without a copy",
-    ("_internal/compile/program.py", "_stay_on_xla"): "what a compiled function of a plug-in reads "
-    "leaves XLA for good",
+    (
+        "_internal/dispatch/placement.py",
+        "keep_on_xla",
+    ): "what a compiled function of a plug-in reads leaves XLA for good",
     ("numpy/_operators.py", "_in_place"): "XLA counts who holds a buffer that DLPack handed out; "
     "engines do not say it",
     (

@@ -112,14 +112,14 @@ def gradients(
     Nothing is written, and no node is released, until the whole walk has succeeded.
     """
     if not create_graph and (nodes := nodes_on_host(heads)):
-        with modes.changed(recording=False):
+        with modes.recorded(False):
             at_once = gradients_at_once(heads, head_grads, nodes)
         if at_once is not None:
             if not retain_graph:
                 for ran in nodes:
                     ran.release()
             return at_once
-    with modes.changed(recording=create_graph):
+    with modes.recorded(create_graph):
         walk = _Walk(create_graph)
         for head, grad in zip(heads, head_grads, strict=True):
             walk.send(head, run(_ones_like, [head]) if grad is None else grad)
@@ -144,7 +144,7 @@ def gradients_at(
     if all([isinstance(node, Leaf) for node, _ in places]):
         found = gradients(heads, head_grads, retain_graph, create_graph)
         return [found[id(node)][1] if id(node) in found else None for node, _ in places]
-    with modes.changed(recording=create_graph):
+    with modes.recorded(create_graph):
         walk = _Walk(create_graph, places, [h.node for h in heads])
         for head, grad in zip(heads, head_grads, strict=True):
             walk.send(head, run(_ones_like, [head]) if grad is None else grad)
@@ -294,7 +294,7 @@ def backward(
             grad = Value(host_payload(grad), grad.node, grad.index)
         if leaf.request == "add":
             grad = run(accumulate, [read(leaf.grad), grad])
-        with modes.changed(recording=create_graph):
+        with modes.recorded(create_graph):
             write(leaf.grad, grad)
     if not (retain_graph or create_graph):
         for leaf, _ in found.values():
@@ -309,7 +309,7 @@ def _head_value(head: Handle) -> Value:
     node = root._value.node
     if node is None or (root._extra is not None and node is root._extra.leaf):
         return read(head)
-    with modes.changed(recording=True):
+    with modes.recorded(True):
         return read(head)
 
 

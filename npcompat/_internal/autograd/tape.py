@@ -11,7 +11,7 @@ from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import changes, dtypes, modes
 from npcompat._internal.core.graph_node import LATER, Leaf, Node
-from npcompat._internal.core.handle import Handle, Value, bump_version, extra
+from npcompat._internal.core.handle import Handle, Value, bump_version, extra, note_variable_view
 from npcompat._internal.core.op import Attrs, Op
 from npcompat._internal.core.program_cache import RECORDED
 from npcompat._internal.core.retained_outputs import clear
@@ -104,7 +104,7 @@ def attach_leaf(handle: Handle, grad: Handle | None, request: str) -> None:
         set_node(handle, rare.leaf)
     else:
         handle._view.cached = None
-        extra(handle._view.root).has_variable_views = True
+        note_variable_view(handle._view.root)
     bump_version(handle)
 
 

@@ -16,7 +16,7 @@ from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.compile.trace import Trace
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.graph_node import Leaf
-from npcompat._internal.core.handle import Handle, Value, extra, root_of
+from npcompat._internal.core.handle import Handle, Value, extra, note_variable_view, root_of
 from npcompat._internal.core.protocols import LensLike
 from npcompat._internal.dispatch import array_like, backends, late_bound
 from npcompat._internal.dispatch import handles as _handles
@@ -252,7 +252,7 @@ class Call:
                 if proxy._view is None:
                     proxy._value = new_value(proxy._value.payload, copy.leaf)
                 else:
-                    extra(proxy._view.root).has_variable_views = True
+                    note_variable_view(proxy._view.root)
         return seen
 
     def arguments(self, seen: Sequence[Handle]) -> tuple[tuple[Any, ...], dict[str, Any]]:

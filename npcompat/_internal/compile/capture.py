@@ -14,7 +14,7 @@ from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.compile.outer_selections import spread_writes
 from npcompat._internal.compile.trace import OUTSIDE, CapturedTypeError, Trace, on_xla
 from npcompat._internal.core import dtypes, modes, program_lock
-from npcompat._internal.core.handle import Handle, Value, has_variable_views
+from npcompat._internal.core.handle import Handle, Value, have_variable_views
 from npcompat._internal.core.op import Op
 from npcompat._internal.core.trace_notes import CAPTURED, LAYOUT
 from npcompat._internal.dispatch.handles import traced_now, wrap
@@ -153,7 +153,7 @@ def capture(
             trace.restore()
             traced_now.remove(trace)
     (run,) = runs
-    if mode.recording and mode.trace is not None and any(map(has_variable_views, trace.captured)):
+    if mode.recording and mode.trace is not None and have_variable_views(trace.captured):
         raise RefusedError(
             f"{user_location()}: {name} reads an array that has a view on which attach_grad was "
             "called: its gradient would be that of the whole array; call attach_grad on a copy of "

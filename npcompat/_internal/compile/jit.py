@@ -15,13 +15,15 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.backend.jax import language
+from npcompat._internal.backend.jax import language, sharding
 from npcompat._internal.compile import loop_policy, recompilation
 from npcompat._internal.compile.call_arguments import Call, Static
-from npcompat._internal.compile.program import NO_CACHED_RUN, Program, is_plain, rerun_recent
+from npcompat._internal.compile.plain_arguments import NO_CACHED_RUN, is_plain, kinds
+from npcompat._internal.compile.program import Program
+from npcompat._internal.compile.recent_calls import Recent, rerun_recent, rerun_recorded
 from npcompat._internal.compile.trace import CapturedTypeError
 from npcompat._internal.core import modes, program_lock
-from npcompat._internal.core.handle import Value, has_variable_views
+from npcompat._internal.core.handle import Value, have_variable_views
 from npcompat._internal.core.tensor_type import TensorType
 from npcompat._internal.dispatch import handles as _handles
 from npcompat._internal.dispatch import late_bound
@@ -75,6 +77,7 @@ class Compiled:
         self._recent: list[
             tuple[Program, tuple[Any, ...]]
         ] = []  # programs of calls with plain arrays only: see `rerun_recent`
+        self._recorded: list[Recent] = []  # the same while recording: see `rerun_recorded`
         self._variants: dict[Any, list[Program]] = {}  # programs whose guards have failed once
         self._drops = False
         self._warned_of_views = False
@@ -88,7 +91,13 @@ class Compiled:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state of a copy, which compiles its own programs."""
-        empty: dict[str, Any] = {"_programs": {}, "_recent": [], "_variants": {}, "_latest": None}
+        empty: dict[str, Any] = {
+            "_programs": {},
+            "_recent": [],
+            "_recorded": [],
+            "_variants": {},
+            "_latest": None,
+        }
         return vars(self) | empty | {"_misses": recompilation.Misses(self.name)}
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -105,12 +114,16 @@ class Compiled:
             result = _rerun_recent(self._recent, args, mode)
             if result is not NO_CACHED_RUN:
                 return result
+        elif self._recorded and not kwargs and mode.recording:
+            result = rerun_recorded(self._recorded, args, mode)
+            if result is not NO_CACHED_RUN:
+                return result
         return self._looked_up(args, kwargs, mode)
 
     def _looked_up(self, args: tuple[Any, ...], kwargs: dict[str, Any], mode: modes.Mode) -> Any:
         """Run the program for a call on the slow path; trace the function if there is none."""
         call = Call(self._marked(args), self._named(kwargs), mode.recording, self._operands)
-        if mode.recording and any(map(has_variable_views, call.handles)):
+        if mode.recording and have_variable_views(call.handles):
             return self._recorded_eagerly(args, kwargs)
         key, program = self._found(call, mode)
         changed = ""
@@ -127,12 +140,11 @@ class Compiled:
         else:
             why = "", ""
         if program is not None and program.fits(mode.recording):
-            if mode.recording and any(map(has_variable_views, program.reads)):
+            if mode.recording and have_variable_views(program.reads):
                 return self._recorded_eagerly(args, kwargs)
-            plain = not (kwargs or mode.recording or call.kept or program.captured.changed)
-            if plain and not program.only_checks and _are_plain(args):
-                types = [_aval(a._value.payload, mode, self.name) for a in args]
-                self._note(program, tuple(types))
+            plain = not (kwargs or call.kept or program.captured.changed or program.only_checks)
+            if plain and _are_plain(args):
+                self._note(program, args, mode)
             try:
                 return program.replay(call)
             except CapturedTypeError:
@@ -148,7 +160,7 @@ class Compiled:
         with program_lock.held:
             with gc_pause.gc_paused():
                 program, call = self._traced(key, call, why, mode)
-            if mode.recording and any(map(has_variable_views, program.reads)):
+            if mode.recording and have_variable_views(program.reads):
                 return self._recorded_eagerly(args, kwargs)
             return program.replay(call)
 
@@ -305,6 +317,7 @@ class Compiled:
         self._programs.clear()
         self._variants.clear()
         self._recent.clear()
+        self._recorded.clear()
 
     def _compiled(self, key: Any, call: "Call", reason: str) -> "Program":
         program = Program(self.function, self.name, call, reason, self.converts)
@@ -329,6 +342,7 @@ class Compiled:
         del self._programs[oldest]
         self._variants.pop(oldest, None)
         self._recent.clear()
+        self._recorded.clear()
         if not self._drops:
             self._drops = True
             warnings.warn(
@@ -340,8 +354,14 @@ class Compiled:
                 stacklevel=2,
             )
 
-    def _note(self, program: "Program", types: tuple[Any, ...]) -> None:
-        """Add a program to the recent ones, with the avals of its arguments."""
+    def _note(self, program: "Program", args: tuple[Any, ...], mode: modes.Mode) -> None:
+        """Add a program to the recent ones, with the types of its arguments."""
+        if mode.recording:
+            if "calls" in fast_path.enabled and not sharding.several[0]:
+                self._recorded.insert(0, Recent(program, *kinds(args)))
+                del self._recorded[_RECENT:]
+            return
+        types = tuple([_aval(a._value.payload, mode, self.name) for a in args])
         if not any(
             [p is program and all(map(python.is_, known, types)) for p, known in self._recent]
         ):

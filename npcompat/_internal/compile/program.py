@@ -17,12 +17,18 @@ from npcompat._internal.backend.jax import language, sharding
 from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.compile.call_arguments import Call, Outputs, Own, Static, describe, path
 from npcompat._internal.compile.capture import capture
+from npcompat._internal.compile.plain_arguments import NO_CACHED_RUN, is_plain
 from npcompat._internal.compile.snapshots import ATTRIBUTE, Guard
 from npcompat._internal.compile.trace import CapturedTypeError, Trace
 from npcompat._internal.compile.watch import Watch
 from npcompat._internal.core import modes, program_lock
 from npcompat._internal.core.graph_node import Leaf
-from npcompat._internal.core.handle import BorrowedValue, Handle, Value, root_of
+from npcompat._internal.core.handle import (
+    BorrowedValue,
+    Handle,
+    Value,
+    root_of,
+)
 from npcompat._internal.core.op import Op
 from npcompat._internal.core.retained_outputs import RetainedOutputs, materialize
 from npcompat._internal.core.trace_notes import AT_END, COUNTED, GUARDS, LAYOUT
@@ -35,16 +41,19 @@ from npcompat._internal.dispatch import (
     writes,
 )
 from npcompat._internal.dispatch import handles as _handles
-from npcompat._internal.dispatch.backends import engine_of
 from npcompat._internal.dispatch.calls import programs_on_xla
 from npcompat._internal.dispatch.memory_layout import in_c_order
 from npcompat._internal.dispatch.pending_errors import expect, raise_pending
-from npcompat._internal.dispatch.placement import on_host, transfer_to_xla
+from npcompat._internal.dispatch.placement import (
+    keep_on_xla,
+    moves_state,
+    on_host,
+    transfer_to_xla,
+)
 from npcompat._internal.random import stream
 from npcompat._internal.support.errors import CompileWarning, user_location
 from npcompat._internal.support.interrupts import uninterrupted
 
-NO_CACHED_RUN: Any = object()
 _LARGE = backends.XLA.LARGE
 _lock = program_lock.lock
 
@@ -57,23 +66,6 @@ def program_of(op: Op) -> "Program | None":
     """Return the program whose operator this is, if it is still there."""
     found = _programs.get(id(op))
     return found if found is not None and found.op is op else None
-
-
-def is_plain(a: Any) -> bool:
-    """Return True for a writeable array in C order that is neither a view nor a variable."""
-    if type(a) is not late_bound.ndarray or a._view is not None or type(a._value) is not Value:
-        return False
-    rare = a._extra
-    if rare is not None and (
-        rare.readonly or rare.leaf is not None or rare.grad_handle is not None
-    ):
-        return False
-    payload = a._value.payload
-    if type(payload) is onp.ndarray:
-        return payload.flags.c_contiguous
-    return type(payload) in backends.ON_DEVICES and (
-        rare is None or rare.layout is None or rare.layout.flags.c_contiguous
-    )
 
 
 def _of_variables(handles: Sequence[Handle]) -> list[Guard]:
@@ -279,7 +271,11 @@ class Program:
         """Run the program for a call, write outside arrays, and return the function's result."""
         mode = modes.current()
         if self.pure:
-            return self._recorded(call) if mode.recording else self._on_handles(call, mode)
+            return (
+                self._recorded(call.inputs, call.handles, call.number_leaves)
+                if mode.recording
+                else self._on_handles(call, mode)
+            )
         if not _lock.acquire(False):
             with program_lock.held:
                 return self._replayed(call, mode)
@@ -291,7 +287,7 @@ class Program:
     def _replayed(self, call: Call, mode: modes.Mode) -> Any:
         """Run the program on its retained outputs if these are current, else on the handles."""
         if mode.recording:
-            return self._recorded(call)
+            return self._recorded(call.inputs, call.handles, call.number_leaves)
         operands = None
         if self.state is not None and not self.captured.changed:
             operands = _retained(self.state, [_handles.read(h).payload for h in call.inputs])
@@ -305,8 +301,8 @@ class Program:
         """Compile the traced program with XLA, without running it."""
         mode = modes.current()
         values = [*[h._value for h in self.reads], *[_handles.read(h) for h in call.inputs]]
-        if _moves_state(mode):
-            _stay_on_xla(values[: len(self.reads)], mode, self.op.name)
+        if moves_state(mode):
+            keep_on_xla(values[: len(self.reads)], mode, self.op.name)
         execution.compile_ahead(self.op, [v.payload for v in values], self.donated)
 
     def finished(
@@ -327,7 +323,7 @@ class Program:
 
     def _on_handles(self, call: Call, mode: modes.Mode) -> Any:
         """Run the program on the values of the handles."""
-        self._check_writes(call)
+        self._check_writes(call.inputs)
         found = self.captured
         if self.state is not None:
             self.state.materialize()
@@ -336,8 +332,8 @@ class Program:
         if sharding.several[0] and mode.trace is None:
             stays = stream.bring_along(self.reads, arguments)
         values = [h._value for h in self.reads]
-        if _moves_state(mode):
-            _stay_on_xla(values, mode, found.op.name)
+        if moves_state(mode):
+            keep_on_xla(values, mode, found.op.name)
         if (
             sharding.several[0]
             and _move_to_common_mesh(values, arguments, self.layout_of_new) != self.layouts
@@ -381,11 +377,25 @@ class Program:
         for handle, make in _beside(results, self.captured.recomputable, mode):
             writes.write(handle, Value(make()))
 
-    def _recorded(self, call: Call) -> Any:
+    def replay_recorded(self, args: Sequence[Handle]) -> Any:
+        """Run the program on plain arrays as one recorded operation."""
+        if self.pure:
+            return self._recorded(args, args)
+        if not _lock.acquire(False):
+            with program_lock.held:
+                return self._recorded(args, args)
+        try:
+            return self._recorded(args, args)
+        finally:
+            _lock.release()
+
+    def _recorded(
+        self, inputs: Sequence[Handle], handles: Sequence[Handle], leaves: Sequence[Any] = ()
+    ) -> Any:
         """Run the program as one recorded operation, so that the tape gets one node."""
-        self._check_writes(call)
+        self._check_writes(inputs)
         found = self.captured
-        arguments = [*map(_argument, call.inputs)]
+        arguments = [*map(_argument, inputs)]
         if sharding.several[0] and modes.current().trace is None:
             stream.bring_along(self.reads, arguments)
         values = [*[_handles.read(h) for h in self.reads], *arguments]
@@ -396,10 +406,10 @@ class Program:
         for handle, value in zip(found.written, written, strict=True):
             writes.write(handle, value)
         for i, value in zip(found.changed, changed, strict=True):
-            writes.write(call.inputs[i], value)
+            writes.write(inputs[i], value)
         if flags:
             self._expect(flags[0].payload)
-        return self.outputs.build(outputs, call.inputs, call.handles, call.number_leaves)
+        return self.outputs.build(outputs, inputs, handles, leaves)
 
     def _expect(self, flags: Any) -> None:
         """Let the next read raise the first error that is flagged, or raise it now."""
@@ -407,41 +417,14 @@ class Program:
         if self.only_checks and modes.current().trace is None:
             raise_pending()
 
-    def _check_writes(self, call: Call) -> None:
+    def _check_writes(self, inputs: Sequence[Handle]) -> None:
         """Raise if an array that the program writes is read-only, or has a history to keep."""
         if modes.current().paused:
-            for handle in (*self.writes, *[call.inputs[i] for i in self.captured.changed]):
+            for handle in (*self.writes, *[inputs[i] for i in self.captured.changed]):
                 writes.refuse_history(handle)
         for handle in self.writes:
             if handle._extra is not None and handle._extra.readonly:
                 raise ValueError("assignment destination is read-only")
-
-
-def rerun_recent(
-    recent: list[tuple[Program, tuple[Any, ...]]], args: tuple[Any, ...], mode: modes.Mode
-) -> Any:
-    """Run the first of a function's recent programs whose guards hold and whose types match.
-
-    Return `NO_CACHED_RUN` if there is none, if captured arrays were written meanwhile, or if
-    another thread holds the lock. The C fast path has the same function (native/rerun_program.h).
-    """
-    for program, types in recent:
-        if not program.guards.hold():
-            continue
-        if program.pure:
-            result = program.rerun(args, types, mode)
-        elif _lock.acquire(False):
-            try:
-                result = program.rerun(args, types, mode)
-            except CapturedTypeError:
-                break  # the caller traces again, and says why
-            finally:
-                _lock.release()
-        else:
-            break
-        if result is not NO_CACHED_RUN:
-            return result
-    return NO_CACHED_RUN
 
 
 def _retained(state: RetainedOutputs, inputs: list[Any]) -> list[Any] | None:
@@ -534,11 +517,6 @@ def _on_device(make: Callable[[], Any], send: Callable[[Any], Any]) -> Any:
         return send(make())
 
 
-def _moves_state(mode: modes.Mode) -> bool:
-    """Return True where what a compiled function reads moves to where it runs, for good."""
-    return mode.backend == "auto" or engine_of(mode) is not None
-
-
 def _argument(handle: Handle) -> Value:
     """Return the value of an argument.
 
@@ -550,15 +528,3 @@ def _argument(handle: Handle) -> Value:
         value = _handles.read(handle)
         return Value(value.payload, value.node, value.index)
     return value
-
-
-def _stay_on_xla(values: Sequence[Value], mode: modes.Mode, name: str) -> None:
-    """Move captured arrays to XLA for good, so that calls need not transfer them."""
-    for value in values:
-        if type(value) is BorrowedValue:
-            continue
-        if type(value.payload) is onp.ndarray:
-            value.payload = transfer_to_xla(value.payload, mode, name)
-        elif type(value.payload) is backends.XLA_ARRAY and engine_of(mode) is not None:
-            array = backends.to_host(value.payload, True)
-            value.payload = transfer_to_xla(array, mode, name)

@@ -5,6 +5,7 @@ in `Extra`.
 """
 
 import itertools
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as onp
@@ -162,10 +163,23 @@ def extra(handle: Handle) -> Extra:
     return handle._extra
 
 
-def has_variable_views(handle: Handle) -> bool:
-    """Return True if a view of the array, or of the array that it is a view of, is a variable."""
+def note_variable_view(root: Handle) -> None:
+    """Note that a view of an array has become a variable."""
+    extra(root).has_variable_views = _variable_views[0] = True
+
+
+def have_variable_views(handles: Iterable[Handle]) -> bool:
+    """Return True if a view of one of the arrays, or of its root, is a variable."""
+    return _variable_views[0] and any(map(_has_variable_views, handles))
+
+
+def _has_variable_views(handle: Handle) -> bool:
     rare = root_of(handle)._extra
     return rare is not None and rare.has_variable_views
+
+
+_variable_views = [False]
+"""Holds True once a view has been a variable: few programs have any."""
 
 
 def set_form(handle: Handle) -> None:

@@ -6,7 +6,7 @@ mode belongs to a thread or an asyncio task. Hot path: the dispatcher reads it o
 """
 
 import os
-from contextlib import ContextDecorator
+from contextlib import AbstractContextManager, ContextDecorator, nullcontext
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -149,6 +149,14 @@ class changed(ContextDecorator):
 
     def __exit__(self, *_: object) -> None:
         leave(self)
+
+
+_UNCHANGED = nullcontext()
+
+
+def recorded(recording: bool) -> AbstractContextManager[None]:
+    """Return a context that turns recording on or off, which costs nothing where it is already."""
+    return _UNCHANGED if current().recording is recording else changed(recording=recording)
 
 
 def set_here(**changes: Any) -> None:

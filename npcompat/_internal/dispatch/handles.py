@@ -36,6 +36,7 @@ from npcompat._internal.support.errors import (
 )
 
 _new = object.__new__
+_current_mode, _default_mode = modes._MODE.get, modes._process_default
 
 
 def wrap(value: Value) -> Any:
@@ -100,7 +101,7 @@ def read(handle: Handle) -> Value:
             raise
         return Value(onp.asarray(handle))
     if view is None:
-        trace = modes.current().trace
+        trace = _current_mode(_default_mode[0]).trace
         if trace is None:
             value = handle._value
             if type(value) is BorrowedValue:  # a copy of the elements at this moment

@@ -8,6 +8,7 @@ import numpy as onp
 from npcompat._internal.backend.jax import sharding
 from npcompat._internal.core import modes
 from npcompat._internal.dispatch import backends
+from npcompat._internal.native import fast_path
 
 MOST = 64
 """Number of flags that are left unread until a read: older ones were computed long ago."""
@@ -39,6 +40,8 @@ def raise_pending(left: int = 0, keep: bool = False) -> None:
         except IndexError:  # another thread has looked at it meanwhile
             return
         flags, errors = found
+        if fast_path.is_clear(flags):
+            continue
         array = flags if type(flags) is onp.ndarray else _read(flags)
         if b"\1" in array.tobytes():  # ten times as fast as `any` for so few
             if keep:

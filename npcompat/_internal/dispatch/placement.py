@@ -212,6 +212,30 @@ def transfer_to_xla(array: onp.ndarray[Any, Any], mode: modes.Mode, name: str) -
     return _sent(array, mode, name, engine_of(mode) or xla)
 
 
+def moves_state(mode: modes.Mode) -> bool:
+    """Return True where what a compiled function reads moves to where it runs, for good."""
+    return mode.backend == "auto" or engine_of(mode) is not None
+
+
+def keep_on_xla(values: Sequence[Value], mode: modes.Mode, name: str) -> None:
+    """Move values to XLA for good, so that later calls of the operator `name` find them there."""
+    for value in values:
+        if type(value) is BorrowedValue:
+            continue
+        if type(value.payload) is onp.ndarray:
+            value.payload = transfer_to_xla(value.payload, mode, name)
+        elif type(value.payload) is backends.XLA_ARRAY and engine_of(mode) is not None:
+            array = backends.to_host(value.payload, True)
+            value.payload = transfer_to_xla(array, mode, name)
+
+
+def keep_beside(payload: Any, values: Sequence[Value], name: str) -> None:
+    """Move values from the host to XLA for good, if a payload lies there, on one device."""
+    mode, one = modes.current(), not sharding.several[0]
+    if type(payload) in ON_DEVICES and one and mode.trace is None and moves_state(mode):
+        keep_on_xla(values, mode, name)
+
+
 def _sent(array: onp.ndarray[Any, Any], mode: modes.Mode, name: str, backend: Any) -> Any:
     """Copy a host array to a backend, and report the transfer to the audit."""
     if mode.audit is None:

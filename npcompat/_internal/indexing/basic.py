@@ -1,5 +1,6 @@
 """Basic keys (ints, slices, newaxis and an ellipsis): their lenses, and NumPy's errors."""
 
+from functools import lru_cache
 from typing import Any
 
 from npcompat._internal.core.index_spec import FULL, INTEGER, NEWAXIS, SLICE
@@ -16,6 +17,7 @@ from npcompat._internal.indexing.parse import (
     parse,
     position,
 )
+from npcompat._internal.native import fast_path
 from npcompat._internal.support.errors import InferenceError
 
 
@@ -28,7 +30,40 @@ def basic(shape: tuple[int, ...], key: Any) -> tuple[lens.Lens, bool] | None:
             raise IndexError(f"index {key} is out of bounds for axis 0 with size {size}")
         spec = ((INTEGER,), *[(FULL,)] * (len(shape) - 1))
         return lens.index((key + size if key < 0 else key,), spec), len(shape) == 1
+    if _CACHES and _ORDINARY.issuperset(map(type, shape)):
+        plain = _plain(key)
+        if plain is not None:
+            return _of_plain(shape, plain)
     return None if has_arrays(key) else of_parsed(shape, key, parse(shape, key))
+
+
+_CACHES = "index" in fast_path.enabled
+_ORDINARY = frozenset([int])
+_BOUNDS = frozenset([int, type(None)])
+
+
+def _plain(key: Any) -> tuple[Any, ...] | None:
+    """Return a key of Python's ints, slices of them, newaxis and ellipses, with tuples for slices;
+    None for other keys.
+    """
+    items = []
+    for item in key if type(key) is tuple else (key,):
+        kind = type(item)
+        if kind is slice:
+            item = item.start, item.stop, item.step
+            if not _BOUNDS.issuperset(map(type, item)):
+                return None
+        elif not (kind is int or item is None or item is Ellipsis):
+            return None
+        items.append(item)
+    return tuple(items)
+
+
+@lru_cache(maxsize=4096)
+def _of_plain(shape: tuple[int, ...], plain: tuple[Any, ...]) -> tuple[lens.Lens, bool]:
+    """Return what `basic` does, from a cache: programs use few keys."""
+    key = tuple([slice(*item) if type(item) is tuple else item for item in plain])
+    return of_parsed(shape, key, parse(shape, key))
 
 
 def of_parsed(shape: tuple[int, ...], key: Any, parsed: ParsedKey) -> tuple[lens.Lens, bool]:

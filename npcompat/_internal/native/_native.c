@@ -247,6 +247,7 @@ static PyMethodDef functions[] = {
     {"dont_cache", dont_cache, METH_NOARGS, "Exclude the running call from its cache."},
     {"host_scalar", host_scalar, METH_O, "Return a new scalar that holds a host array without axes."},
     {"rerun_recent", (PyCFunction)(void (*)(void))rerun_recent, METH_FASTCALL, "Run the recent program of a call, if there is one."},
+    {"is_clear", is_clear, METH_O, "Return True if no flag of an array is set."},
     {"guards_hold", guards_hold, METH_O, "Return True if all guards hold."},
     {"profiled", (PyCFunction)(void (*)(void))profiled, METH_FASTCALL, "Call a function, and visit the frames of Python functions that it calls."},
     {"connect", (PyCFunction)(void (*)(void))connect, METH_VARARGS | METH_KEYWORDS, "Hand objects of Python modules to this module."},

@@ -58,6 +58,9 @@ def apply_cached_on_host(op: Any, args: tuple[Any, ...], attrs: tuple[Any, ...])
 def rerun_recent(recent: list[Any], args: tuple[Any, ...], mode: Any) -> Any:
     """Run the first recent program whose guards and types hold; `NO_CACHED_RUN` without one."""
 
+def is_clear(flags: Any) -> bool:
+    """Return True if no flag of an array that the host can read is set."""
+
 class Padded:
     """Base class of handles, as large as NumPy's largest scalar."""
 

@@ -175,6 +175,17 @@ def rerun_recent(whole: Callable[..., Any]) -> Callable[..., Any]:
     return found
 
 
+def _is_clear(flags: Any) -> bool:
+    """Return False: without C, flags are read as arrays."""
+    return False
+
+
+is_clear: Callable[[Any], bool] = _is_clear if _calls is None else _calls.is_clear
+"""Function that waits for an array of flags on XLA, and returns True if none is set; False also
+where the host does not see its memory.
+"""
+
+
 def _guards_hold(guards: tuple[Any, ...]) -> bool:
     """Return True if all guards hold; the C part has the same function."""
     return all(map(_holds, guards))
@@ -369,6 +380,7 @@ __all__ = [
     "export",
     "guards_hold",
     "has_buffers",
+    "is_clear",
     "method",
     "missing",
     "native",

@@ -1,5 +1,5 @@
 /* Reruns of compiled programs on their retained outputs.  The slow path is `rerun_recent` of
-   compile/program.py.
+   compile/recent_calls.py.
 
    Between two runs all handles, values and payloads have left the processor's caches, and each
    access waits for memory.  So objects of one kind are prefetched together, before any is read.
@@ -37,7 +37,7 @@ prefetch_all(PyObject *list)
 }
 
 /* True for a writeable array in C order that is neither a view nor a variable: `is_plain` of
-   compile/program.py. */
+   compile/plain_arguments.py. */
 static int
 is_plain_array(PyObject *argument)
 {
@@ -146,6 +146,23 @@ expect_flags(PyObject *flags, PyObject *errors)
     }
     Py_XDECREF(read);
     return read == NULL ? -1 : 0;
+}
+
+/* Wait for an array of flags on XLA; True if the host can read its memory, and none is set.  Python
+   reads other arrays, and finds the flag that is set. */
+static PyObject *
+is_clear(PyObject *Py_UNUSED(module), PyObject *flags)
+{
+    Py_buffer view;
+    int found = 0;
+    if (connected && IS(flags, xla_array_) && !several_devices()) {
+        if (PyObject_GetBuffer(flags, &view, PyBUF_SIMPLE) == 0) {
+            found = memchr(view.buf, 1, view.len) == NULL;
+            PyBuffer_Release(&view);
+        }
+        PyErr_Clear(); /* on an accelerator, or its computation has failed, which Python says */
+    }
+    return PyBool_FromLong(found);
 }
 
 /* Retain the written outputs of a program, keep its error flags for the next read, and return its

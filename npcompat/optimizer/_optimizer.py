@@ -497,8 +497,8 @@ class Optimizer:
         first_count = len(values)
         values += [handles.read(a) for a in (*counts, *scalars, *weights, *grads, *flat)]
         at = first_count + len(counts)
-        rates, trained = [values[0], *values[at : at + len(scalars)]], values[at + len(scalars)]
-        placement.keep_beside(trained.payload, rates, op.name)
+        rates = [values[0], *values[at : at + len(scalars)]]
+        placement.keep_beside(type(values[at + len(scalars)].payload), rates, op.name)
         first = first_count + 3 * len(counts)
         states_at = first + 2 * len(weights)
         positions = (

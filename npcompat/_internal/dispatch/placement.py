@@ -229,10 +229,10 @@ def keep_on_xla(values: Sequence[Value], mode: modes.Mode, name: str) -> None:
             value.payload = transfer_to_xla(array, mode, name)
 
 
-def keep_beside(payload: Any, values: Sequence[Value], name: str) -> None:
-    """Move values from the host to XLA for good, if a payload lies there, on one device."""
+def keep_beside(kind: type, values: Sequence[Value], name: str) -> None:
+    """Move values from the host to XLA for good, beside payloads of a class that lie there."""
     mode, one = modes.current(), not sharding.several[0]
-    if type(payload) in ON_DEVICES and one and mode.trace is None and moves_state(mode):
+    if kind in ON_DEVICES and one and mode.trace is None and moves_state(mode):
         keep_on_xla(values, mode, name)
 
 

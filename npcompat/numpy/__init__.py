@@ -165,6 +165,7 @@ else:
             "strings",
             "testing",
             "typing",
+            "version",
         ):
             return importlib.import_module(f"npcompat.numpy.{name}")
         if name in _REMOVED:

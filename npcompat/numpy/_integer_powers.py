@@ -22,7 +22,7 @@ def _any_negative(xp: Any, x: Any) -> Any:
 def _kind(x: Any) -> str:
     """Return the kind of an operand's dtype, 'V' for an operand without dtype."""
     dtype = onp.dtype(type(x)) if type(x) in (bool, int, complex) else getattr(x, "dtype", None)
-    return "V" if dtype is None else dtype.kind
+    return getattr(dtype, "kind", "V")
 
 
 def refuse_negative_powers(x1: Any, x2: Any, computed_in: Any = None) -> None:

@@ -265,7 +265,7 @@ class Array(Selection, Reductions, Gradients, Operators, Protocols, Memory, Flue
             )
 
     def __contains__(self, item: Any) -> bool:
-        return bool((self == item).any())
+        return bool(onp.any(self == item))
 
     # --- printing
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as onp
 from numpy._core._exceptions import _UFuncNoLoopError
 
-from npcompat._internal.backend.jax import language, sharding
+from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle, Value, bump_version
@@ -32,7 +32,15 @@ from npcompat._internal.native import fast_path
 from npcompat.numpy import _arithmetic, _bits, _comparison, _floats, _products
 from npcompat.numpy._checks import is_live
 from npcompat.numpy._integer_powers import refuse_negative_powers
-from npcompat.numpy._other_classes import is_sparse, means_more, names_class, overrides, to_numpys
+from npcompat.numpy._other_classes import (
+    from_numpys,
+    is_jaxs,
+    is_sparse,
+    means_more,
+    names_class,
+    overrides,
+    to_numpys,
+)
 from npcompat.numpy._overrides import overridden
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy._ufunc import name_of, on_host, store
@@ -110,11 +118,13 @@ def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
             means_more(other)
             or (names_class(other) and not is_live(ours))
             or (not isinstance(other, _OPERANDS) and is_sparse(other))
-            or (language.is_tracer(other) and not is_live(ours))  # of a program's own `jax.grad`
+            or (
+                is_jaxs(other) and not is_live(ours)
+            )  # a tracer of the program's own `jax.grad`, too
         ):
             return infix(to_numpys(x1, other), to_numpys(x2, other))
         if not isinstance(other, _OPERANDS) and _takes_over(type(other)):
-            return NotImplemented
+            return _by_class(infix, x1, x2, ours, other)
         if op.ufunc is onp.multiply and _repeats(ours, other):
             return NotImplemented
         if type(ours) in late_bound.scalars and _is_object(ours, other):
@@ -125,7 +135,57 @@ def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
                 )
             number = handles.to_host(ours)[()]  # NumPy's scalars leave it to the object's operator
             return infix(number, other) if ours is x1 else infix(other, number)
+        if not isinstance(other, _OPERANDS) and hasattr(other, "__array_wrap__"):
+            return _of_truths(_apply(op, (x1, x2)), infix, ours, other)
     return _apply(op, (x1, x2))
+
+
+def _by_class(infix: Infix, x1: Any, x2: Any, ours: Any, other: Any) -> Any:
+    """Apply a binary operator as the other operand's class does; as NumPy, where that declines.
+
+    A class that knows NumPy's arrays only, as dates of pandas, gets one over the same memory.
+    """
+    if getattr(type(other), "__array_ufunc__", _apply) is None:
+        return NotImplemented
+    if x1 is ours:
+        method = getattr(type(other), _REFLECTED[infix], None)
+        made = NotImplemented if method is None else method(other, ours)
+        if made is not NotImplemented:
+            return made
+    return from_numpys(infix(to_numpys(x1, other), to_numpys(x2, other)), other)
+
+
+_REFLECTED: dict[Infix, str] = {
+    python.lt: "__gt__",
+    python.le: "__ge__",
+    python.eq: "__eq__",
+    python.ne: "__ne__",
+    python.gt: "__lt__",
+    python.ge: "__le__",
+    python.add: "__radd__",
+    python.sub: "__rsub__",
+    python.mul: "__rmul__",
+    python.truediv: "__rtruediv__",
+    python.floordiv: "__rfloordiv__",
+    python.mod: "__rmod__",
+    divmod: "__rdivmod__",
+    python.pow: "__rpow__",
+    python.matmul: "__rmatmul__",
+    python.and_: "__rand__",
+    python.or_: "__ror__",
+    python.xor: "__rxor__",
+    python.lshift: "__rlshift__",
+    python.rshift: "__rrshift__",
+}
+"""Names of the methods by which the right operand's class answers an operator."""
+
+
+def _of_truths(made: Any, infix: Infix, ours: Any, other: Any) -> Any:
+    """Return a result as bools, if it is torch's of truths: its `__array_wrap__` makes uint8 of them."""
+    names = [str(getattr(x, "dtype", "")).removeprefix("torch.") for x in (made, ours, other)]
+    if names[0] == "uint8" and (infix in _COMPARISONS or names[1:] == ["bool", "bool"]):
+        return made.bool() if hasattr(made, "bool") else made
+    return made
 
 
 _COMPARISONS = (python.lt, python.le, python.eq, python.ne, python.gt, python.ge)
@@ -135,8 +195,7 @@ def _is_object(x: Any, other: Any) -> bool:
     """Return True for an object that has operators of its own beside a scalar, as fractions."""
     if isinstance(other, (*_OPERANDS, str, bytes, type(None), TracedNumber)):
         return False
-    arrays = any([hasattr(type(other), name) for name in ("__array__", "__dlpack__")])
-    return late_bound.is_host_scalar(x) or (not arrays and handles.is_known(x))
+    return late_bound.is_host_scalar(x) or handles.is_known(x)
 
 
 def _repeats(x: Any, other: Any) -> bool:

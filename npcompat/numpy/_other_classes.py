@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as onp
 
+from npcompat._internal.backend.jax import language
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import handles, late_bound
+from npcompat._internal.dispatch.backends import XLA_ARRAY
 from npcompat._internal.dispatch.borrowed_buffers import over_memory
 from npcompat._internal.dispatch.subclasses import is_subclass
 
@@ -54,6 +56,11 @@ def names_class(x: Any) -> bool:
         and not isinstance(x, onp.memmap)
         and not means_more(x)
     )
+
+
+def is_jaxs(x: Any) -> bool:
+    """Return True for arrays and tracers of a program's own JAX."""
+    return type(x) is XLA_ARRAY or language.is_tracer(x)
 
 
 @functools.cache
@@ -217,6 +224,7 @@ __all__ = [
     "from_numpys",
     "has_method_for",
     "is_foreign",
+    "is_jaxs",
     "is_sparse",
     "items_of",
     "knows_ours",

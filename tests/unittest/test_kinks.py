@@ -12,6 +12,11 @@ TABLE = {
     "clip": (lambda x: np.clip(x, 0, 1), [0.0, 1.0, 0.5, 2.0, -1.0], [1, 1, 1, 0, 0]),
     "clip from below": (lambda x: np.clip(x, 0, None), [0.0, -1.0], [1, 0]),
     "clip from above": (lambda x: x.clip(None, 1), [1.0, 2.0], [1, 0]),
+    "interp": (
+        lambda x: np.interp(x, [0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 4.0, 9.0]),
+        [-1.0, 0.0, 1.0, 1.5, 2.0, 3.0, 4.0],
+        [0, 1, 3, 3, 5, 5, 0],
+    ),
     "relu": (npx.relu, [0.0, 1.0], [0, 1]),
     "maximum": (lambda x: np.maximum(x, 0), [0.0], [0.5]),
     "max of equals": (np.max, [1.0, 1.0], [0.5, 0.5]),

@@ -156,9 +156,7 @@ def export(handle: Handle) -> Array:
         While a function is compiled, if the elements are not known.
     """
     root = root_of(handle)
-    borrowed = (
-        None if _is_recorded(root) or _has_fields_of_objects(root) else borrow_buffer(root, False)
-    )
+    borrowed = None if _is_recorded(root) or _is_undescribed(root) else borrow_buffer(root, False)
     if borrowed is None:
         if handle._view is not None and backends.XLA.is_on_one_cpu(payload_now(root._value)):
             # With the memory around a view, for those who stride over it.
@@ -182,7 +180,9 @@ def pinned(handle: Handle) -> Array | None:
     """
     root = root_of(handle)
     described = payload_now(root._value).dtype
-    borrowed = None if _is_recorded(root) or described.kind in "mMV" else borrow_buffer(root, False)
+    borrowed = (
+        None if _is_recorded(root) or described.kind in "mMTV" else borrow_buffer(root, False)
+    )
     if borrowed is None:
         return None
     found = _viewed_part(handle, borrowed.buffer.view())
@@ -198,10 +198,13 @@ def _is_recorded(root: Handle) -> bool:
     return mode.trace is not None or (node is not None and (mode.recording or node is not leaf))
 
 
-def _has_fields_of_objects(root: Handle) -> bool:
-    """Return True for records with fields of Python objects: no protocol describes their memory."""
+def _is_undescribed(root: Handle) -> bool:
+    """Return True for memory that no protocol describes.
+
+    It holds texts of any length, or records with fields of Python objects.
+    """
     dtype = payload_now(root._value).dtype
-    return bool(dtype.names is not None and dtype.hasobject)
+    return dtype.kind == "T" or (dtype.names is not None and dtype.hasobject)
 
 
 def _viewed_part(handle: Handle, memory: Array) -> Array:

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from npcompat._internal.backend.jax.kernels.arithmetic import divide, rounded
+from npcompat._internal.backend.jax.kernels.straight_through import straight_through
 from npcompat._internal.support.kernel_table import register_kernel
 
 
@@ -19,7 +20,8 @@ def interp(
     """Evaluate at `x` the piecewise linear function through the points (xp, fp).
 
     If an infinity in one point leads to nan, the other point is used. At the points themselves
-    their values are returned.
+    their values are returned, and the derivative is the slope on the right, at the last one on the
+    left.
     """
     if jnp.iscomplexobj(fp):
         (low, low_imag), (high, high_imag) = [
@@ -47,7 +49,8 @@ def interp(
     found = slope * (x - begin) + low
     found = jnp.where(jnp.isnan(found), slope * (x - end) + high, found)
     found = jnp.where(jnp.isnan(found) & (low == high), low, found)
-    found = jnp.where(x == xp[last], fp[last], jnp.where(x == begin, low, found))
+    exact = jnp.where(x == xp[last], fp[last], jnp.where(x == begin, low, found))
+    found = jnp.where(jnp.isfinite(slope), straight_through(found, exact), exact)
     found = jnp.where(x < xp[0], fp[0] if left is None else left, found)
     found = jnp.where(x > xp[last], fp[last] if right is None else right, found)
     return jnp.where(jnp.isnan(x), x if last else fp[0], found)

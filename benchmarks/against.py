@@ -98,13 +98,27 @@ def compiled() -> Rows:
         yield f"{backend}: method with state", partial(npx.jit(Scaled().__call__), x)
 
 
-GROUPS = {function.__name__: function for function in (dispatch, recording, training, compiled)}
+def programs() -> Rows:
+    """Yield whole NumPy programs, eager and compiled."""
+    from benchmarks.numpy_programs import CONTEXTS, PROGRAMS, ways
+
+    for name, module in PROGRAMS.items():
+        found = ways(name, "FULL")
+        for way in ("auto", "jit") if getattr(module, "COMPILES", True) else ("auto",):
+            yield f"{name}, {way}", _repeated(CONTEXTS[way], found[way], 1)
 
 
-def _repeated(context: Callable[[], AbstractContextManager[Any]], call: Function) -> Function:
+GROUPS = {
+    function.__name__: function for function in (dispatch, recording, training, compiled, programs)
+}
+
+
+def _repeated(
+    context: Callable[[], AbstractContextManager[Any]], call: Function, count: int = LOOP
+) -> Function:
     def loop() -> None:
         with context():
-            for _ in range(LOOP):
+            for _ in range(count):
                 call()
 
     return loop

@@ -6,6 +6,8 @@
 - A reduction over a short last axis, such as `(a * b).sum(axis=-1)` of vectors in space, becomes
   operators on its columns, which XLA fuses with their neighbours. A reduction is a library call,
   which is slow for each row.
+- Loops whose arrays change places, and short ones of elementwise work, have several rounds in one
+  (`unrolled_rounds`).
 - Some convolutions become products of matrices (`cpu_convolution`).
 - Some products of matrices take another form (`cpu_product`).
 - On several devices, a barrier stands between an array and a scatter into it, since XLA's
@@ -33,6 +35,7 @@ from npcompat._internal.backend.jaxpr.cpu_product import faster
 from npcompat._internal.backend.jaxpr.loop_bodies import is_put
 from npcompat._internal.backend.jaxpr.overlapping_writes import Separator
 from npcompat._internal.backend.jaxpr.primitives import CALLS, ELEMENTWISE, called
+from npcompat._internal.backend.jaxpr.unrolled_rounds import unrolled
 
 OFTEN = 4
 """Minimum ratio of the elements read from a table to its elements for which it is stored.
@@ -93,6 +96,7 @@ class _Rewriter:
         # by id, so that calls which share a jaxpr share the rewritten one
         self.seen: dict[int, tuple[Jaxpr, Jaxpr]] = {}
         self.closed: dict[int, tuple[ClosedJaxpr, ClosedJaxpr]] = {}
+        self.unrolled: dict[int, ClosedJaxpr] = {}  # bodies of several rounds, by id
 
     def equations(self, jaxpr: Jaxpr) -> Jaxpr:
         if id(jaxpr) not in self.seen:
@@ -105,6 +109,9 @@ class _Rewriter:
         equations: list[JaxprEqn] = []
         for equation in self._written(jaxpr, made):
             name = equation.primitive.name
+            if self.on_cpu and name == "scan":
+                equation = self._of_fewer_rounds(equation)
+                name = equation.primitive.name
             if not self.on_cpu and name not in _WITHIN:
                 pass
             elif name == "gather":
@@ -167,6 +174,21 @@ class _Rewriter:
             return by_devices.extreme(equation)
         is_scatter = name.startswith("scatter") and _is_made(equation, made)
         return by_devices.barred(equation) if is_scatter else None
+
+    def _of_fewer_rounds(self, equation: JaxprEqn) -> JaxprEqn:
+        """Return a loop with several rounds in one if that is faster, else unchanged."""
+        if id(equation.params["jaxpr"]) in self.unrolled:
+            return equation
+        function = unrolled(equation)
+        if function is None:
+            return equation
+        found = _call(function, *[a.aval for a in equation.invars])
+        for inner in found.params["jaxpr"].jaxpr.eqns:
+            if inner.primitive.name == "scan":
+                body = inner.params["jaxpr"]
+                self.unrolled[id(body)] = body
+        replaced: JaxprEqn = found.replace(invars=equation.invars, outvars=equation.outvars)
+        return replaced
 
     def _within(self, parameter: Any) -> Any:
         if isinstance(parameter, ClosedJaxpr):

@@ -1,0 +1,122 @@
+"""Compiled loops with several rounds in one: the results of NumPy, whatever the count."""
+
+import jax
+import numpy as onp
+import pytest
+from internals import cpu_rewrites
+
+from npcompat import np, npx
+
+N = 40
+"""Lengths of axes of arrays that are large enough for changes of places to count."""
+
+
+def heat(np, a, steps):
+    now, after = a.copy(), a.copy()
+    for _ in range(steps):
+        inner = after[1:-1, 1:-1]
+        np.add(now[:-2, 1:-1], now[2:, 1:-1], out=inner)
+        inner += now[1:-1, :-2]
+        inner += now[1:-1, 2:]
+        inner /= 4
+        now, after = after, now
+    return now + 2 * after
+
+
+def wave(np, a, steps):
+    before, now, after = a.copy(), a.copy(), np.zeros_like(a)
+    for _ in range(steps):
+        after[1:-1] = 2 * now[1:-1] - before[1:-1] + 0.1 * (now[2:] - now[1:-1])
+        after[0] = after[1]
+        before, now, after = now, after, before
+    return np.stack([before, now, after])
+
+
+def shifted(np, a, steps):
+    one, other = a.copy(), a[::-1].copy()
+    for k in range(steps):
+        one[1:] = other[:-1] + k
+        other[:-1] = one[1:] * 0.5
+        one, other = other, one
+    return one - other
+
+
+def in_turn(np, a, steps):
+    x, y = a.copy(), 1 - a
+    for _ in range(steps):
+        x, y = y, x * 0.9 + 0.01
+    return x + 3 * y
+
+
+def elementwise(np, a, steps):
+    z = np.zeros_like(a)
+    count = np.zeros(a.shape, dtype="int32")
+    for _ in range(steps):
+        inside = abs(z) <= 2
+        np.multiply(z, z, out=z, where=inside)
+        np.add(z, a, out=z, where=inside)
+        count += inside
+    return z + count
+
+
+def summed(np, a, steps):
+    x, total = a.copy(), 0.0
+    for k in range(steps):
+        x = np.sin(x) + k
+        total += x[k % 3, 0]
+    return x * total
+
+
+PROGRAMS = (heat, wave, shifted, in_turn, elementwise, summed)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 9, 10, 11, 24, 61])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_loops_of_several_rounds_in_one_give_numpys_results(program, steps):
+    a = onp.random.RandomState(steps).uniform(-1, 1, size=(N, N))
+    expected = program(onp, a, steps)
+    with npx.np_default_dtype():
+        found = npx.jit(lambda x: program(np, x, steps))(np.array(a))
+    onp.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-9, atol=1e-12)
+
+
+def loops(function, *arrays):
+    """The lengths of the loops of a function, as XLA gets them."""
+    jaxpr = jax.make_jaxpr(function)(*arrays).jaxpr
+    rewriter = cpu_rewrites._Rewriter(True, False)
+    found = []
+
+    def look(jaxpr):
+        for e in jaxpr.eqns:
+            if e.primitive.name == "scan":
+                found.append(e.params["length"])
+            for value in e.params.values():
+                if hasattr(value, "jaxpr"):
+                    look(value.jaxpr)
+
+    look(rewriter.equations(jaxpr))
+    return found
+
+
+def repeated(step, length, *state):
+    return jax.lax.fori_loop(0, length, lambda _, s: step(*s), state)
+
+
+A, B, C = (jax.numpy.ones((N, N)) * k for k in (1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("step", "state", "length", "expected"),
+    [
+        (lambda a, b: (b, a @ b), (A, B), 10, [5]),
+        (lambda a, b: (b, a @ b), (A, B), 11, [5]),
+        (lambda a, b, c: (b, c, a @ b), (A, B, C), 31, [10]),
+        (lambda a, b: (b, a @ b), (A[:2, :2], B[:2, :2]), 10, [10]),  # too small
+        (lambda a, b: (a @ b, b), (A, B), 10, [10]),  # nothing changes places
+        (lambda a: (a * 2 + 1,), (A,), 20, []),  # one kernel
+        (lambda a: (a * 2 + 1,), (A,), 2000, [2000]),
+        (lambda a: (a[::-1] * 2,), (A,), 20, [20]),  # reads other elements
+    ],
+)
+def test_which_loops_have_several_rounds_in_one(step, state, length, expected):
+    assert loops(lambda *s: repeated(step, length, *s), *state) == expected

@@ -53,6 +53,7 @@ REPLACED: dict[str, tuple[str | Function, ...]] = {
         within("h5py._hl.dataset:Dataset.__setitem__"),
         within("h5py._hl.attrs:AttributeManager.create"),
     ),
+    "joblib.hashing": ("joblib.hashing:NumpyHasher.save",),  # hashes the name of the class, too
     "lightgbm.basic": ("lightgbm.basic:_list_to_1d_numpy",),  # gradients of own objectives
     "matplotlib.cbook": ("matplotlib.cbook:_reshape_2D",),  # columns, which else are rows
     "networkx.convert": ("networkx.convert:to_networkx_graph",),  # takes others for lists of edges
@@ -65,6 +66,13 @@ REPLACED: dict[str, tuple[str | Function, ...]] = {
         "pandas.core.common:is_bool_indexer",
         "pandas.core.ops.array_ops:logical_op",
         "pandas.core.construction:sanitize_array",
+        "pandas.core.construction:array",
+        "pandas.core.indexers.utils:check_array_indexer",
+        "pandas.core.algorithms:take",
+        within("pandas.core.missing:mask_missing"),
+        "pandas.core.arrays.period:period_array",
+        "pandas.core.arrays.period:PeriodArray.__init__",
+        "pandas.core.internals.managers:BaseBlockManager.setitem",
         "pandas.core.algorithms:unique",
         "pandas.core.algorithms:factorize",
         "pandas.core.tools.timedeltas:to_timedelta",
@@ -120,6 +128,9 @@ REPLACED: dict[str, tuple[str | Function, ...]] = {
         within("sklearn.model_selection._search:ParameterSampler.__init__"),
         within("sklearn.model_selection._search:GridSearchCV.__init__"),
         within("sklearn.model_selection._search:RandomizedSearchCV.__init__"),
+    ),
+    "sklearn.utils._param_validation": (  # parameters that must be NumPy's arrays
+        "sklearn.utils._param_validation:_InstancesOf.is_satisfied_by",
     ),
     "sklearn.utils.class_weight": (
         "sklearn.utils.class_weight:compute_class_weight",

@@ -61,10 +61,14 @@ def replace(
     )
     setattr(place, name, replaced)
     if not classes:
-        library = module.partition(".")[0]
-        for other in [m for n, m in sys.modules.items() if n.partition(".")[0] == library]:
-            if vars(other).get(name) is function:
-                setattr(other, name, replaced)
+        rebind(module.partition(".")[0], function, replaced)
+
+
+def rebind(library: str, function: Any, replaced: Any) -> None:
+    """Replace a function wherever its library has imported it, under whatever name."""
+    for module in [m for n, m in sys.modules.items() if n.partition(".")[0] == library]:
+        for name in [n for n, value in vars(module).items() if value is function]:
+            setattr(module, name, replaced)
 
 
 def _with_numpys(
@@ -156,4 +160,4 @@ def _may_hold(kind: type) -> bool:
     return kind in (list, tuple, dict) or issubclass(kind, Handle | onp.ndarray)
 
 
-__all__ = ["as_numpys", "replace", "with_numpys"]
+__all__ = ["as_numpys", "rebind", "replace", "with_numpys"]

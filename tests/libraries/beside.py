@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as onp
 
@@ -15,7 +15,11 @@ def lines_of(programs: str) -> list[str]:
 
 
 def assert_as_with_numpys(
-    line: str, names: Callable[[Any], dict[str, Any]], described: Callable[[Any], Any], backend: str
+    line: str,
+    names: Callable[[Any], dict[str, Any]],
+    described: Callable[[Any], Any],
+    backend: str,
+    warned: Literal["ignore", "error"] = "ignore",
 ) -> None:
     """Compare what each program of a line makes of our arrays and of NumPy's, or its error.
 
@@ -25,12 +29,14 @@ def assert_as_with_numpys(
         Makes what the programs name, of arrays of a namespace.
     described : function
         Describes a result by what can be compared.
+    warned : str
+        Action of Python's filter of warnings.
     """
     for program in line.split(" | "):
         outcomes = []
         for xp in (np, onp):
             with warnings.catch_warnings(), npx.backend(backend):
-                warnings.simplefilter("ignore")
+                warnings.simplefilter(warned)
                 try:
                     outcomes.append(described(eval(program, names(xp))))
                 except Exception as error:

@@ -29,6 +29,15 @@ d.groupby(k).sum() | d.groupby([k]).sum() | s.groupby(k).sum() | d.set_index(w) 
 pd.unique(k) | pd.factorize(k)[0] | pd.to_timedelta(i, "s") | pd.cut(s, 2) | st == w
 repr(d > z) | (d * z).to_json() | (d * z).describe() | (d * z).sort_values("a") | pd.merge(d * z, d)
 (d * z).groupby("a").sum() | (d > z).to_string() | (d * z)[(d * z).a > 4]
+pd.array(day) | pd.array(ns) | pd.array(f4) | pd.array(k) | pd.array(s2) | pd.array(f4 > 1)
+pd.PeriodIndex(day, freq="D") | h.searchsorted(ns) | pd.Index(h).searchsorted(day)
+put(h, slice(0, 2), day) | put(h, slice(None), ns) | put(h, m, day[:1]) | put(h, m, ns[:1])
+take(k, k - 1) | take(n.array, k) | s.replace(w[0], 100) | s.replace([w[0], w[1]], 7)
+d.replace(w[0], w[1]) | d.replace({"a": {1.0: w[1]}})
+"""
+KEYS = """
+n.array[m] | n.array[k] | n[m] | put(n.array, m, 5) | put(n, m, 5) | changed(n, m, 5)
+b.array[m] | st.array[m] | put(st.array, m, "z") | h.array[m] | c[m] | put(c, m, "y") | iv[m]
 """
 
 
@@ -67,6 +76,15 @@ def _names(xp):
         "e": xp.array(1, dtype="m8[D]"),
         "w": xp.array([1.0, 2.0], dtype="float64"),
         "k": xp.array([1, 1], dtype="int64"),
+        "m": xp.array([True, False]),
+        "day": xp.array(["2024-01-01", "2024-01-03"], dtype="M8[D]"),
+        "ns": xp.array(["2024-01-01", "2024-01-03"], dtype="M8[ns]"),
+        "f4": xp.array([1.5, 2.5], dtype="float32"),
+        "s2": xp.array(["ab", "c"], dtype="S2"),
+        "b": pd.Series([True, False], dtype="boolean"),
+        "c": pd.Categorical(["x", "y"]),
+        "iv": pd.arrays.IntervalArray.from_breaks([0, 1, 2]),
+        "take": pd.api.extensions.take,
         "row": xp.array([[1.0, 2.0]], dtype="float64"),
         "two": xp.array([[1.0, 2.0], [3.0, 4.0]], dtype="float64"),
     }
@@ -87,6 +105,12 @@ def _described(found):
 @pytest.mark.parametrize("line", lines_of(ANYWHERE))
 def test_pandas_takes_arrays_for_numpys(line, backend):
     assert_as_with_numpys(line, _names, _described, backend)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+@pytest.mark.parametrize("line", lines_of(KEYS))
+def test_pandas_takes_keys_without_a_warning(line, backend):
+    assert_as_with_numpys(line, _names, _described, backend, warned="error")
 
 
 def test_a_frame_beside_an_array_holds_memory_of_numpys():

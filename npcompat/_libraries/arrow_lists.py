@@ -1,27 +1,38 @@
-"""Lists of npcompat's arrays as nested lists of pyarrow, which reads NumPy's arrays only in them."""
+"""Lists and scalars of npcompat's as those of pyarrow, which reads only NumPy's classes in them."""
 
 import functools
-import sys
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow.lib
 
 from npcompat._internal.core.handle import Handle
-from npcompat._libraries.replacing import with_numpys
-
-_array = pyarrow.lib.array
+from npcompat._libraries.replacing import rebind, with_numpys
 
 
-@functools.wraps(_array)
-def array(obj: Any, *args: Any, **kwargs: Any) -> Any:
-    """Make an array of pyarrow; of a list of arrays of ours as of NumPy's."""
-    if type(obj) in (list, tuple) and any([issubclass(k, Handle) for k in set(map(type, obj))]):
-        obj = with_numpys(obj)
-    return _array(obj, *args, **kwargs)
+def extended(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of pyarrow that takes our arrays and scalars for NumPy's, also in rows.
+
+    Rows are searched only where pyarrow refuses them, since there may be millions.
+    """
+
+    @functools.wraps(function)
+    def call(obj: Any, *args: Any, **kwargs: Any) -> Any:
+        if type(obj) in (list, tuple) and any([issubclass(k, Handle) for k in set(map(type, obj))]):
+            obj = with_numpys(obj)
+        try:
+            return function(obj, *args, **kwargs)
+        except (pyarrow.lib.ArrowInvalid, pyarrow.lib.ArrowTypeError):
+            converted = with_numpys(obj)
+            if converted is obj:
+                raise
+        return function(converted, *args, **kwargs)
+
+    return call
 
 
-for _module in [m for n, m in sys.modules.items() if n.partition(".")[0] == "pyarrow"]:
-    if vars(_module).get("array") is _array:
-        vars(_module)["array"] = array
+for _name in ("array", "scalar"):
+    _function = getattr(pyarrow.lib, _name)
+    rebind("pyarrow", _function, extended(_function))
 
-__all__ = ["array"]
+__all__ = ["extended"]

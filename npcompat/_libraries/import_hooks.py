@@ -26,6 +26,7 @@ EXTENSIONS = {
     "scipy.sparse": "npcompat._libraries.scipy_sparse",
     "torch": "npcompat._libraries.torch_asarray",
     "torch.utils.data._utils.collate": "npcompat._libraries.torch_collate",
+    "xarray.core.variable": "npcompat._libraries.xarray_dates",
 }
 """Modules whose import registers an extension, by the library that is extended; those of which only
 functions are replaced are in `replaced.REPLACED`."""

@@ -217,6 +217,76 @@ def test_outputs_of_numbas_stencils():
 
 
 @pytest.mark.parametrize("backend", ["numpy", "jax"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "int64", "?"])
+def test_scalars_in_pyarrow(backend, dtype):
+    pyarrow = pytest.importorskip("pyarrow")
+    theirs = onp.array([1, 0], dtype)
+    with npx.backend(backend):
+        ours = np.array(theirs)
+        for make in (
+            lambda a: pyarrow.scalar(a[0]),
+            lambda a: pyarrow.scalar([a[0]]),
+            lambda a: pyarrow.array([a[0], None]),
+            lambda a: pyarrow.array([{"a": a[0], "b": a}]),
+            lambda a: pyarrow.Table.from_pylist([{"a": a[0]}]),
+        ):
+            assert make(ours).equals(make(theirs))
+    with pytest.raises(pyarrow.ArrowInvalid, match="object"):
+        pyarrow.array([object()])
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+@pytest.mark.parametrize("dtype", ["M8[D]", "M8[h]", "M8[s]", "M8[ns]", "m8[W]", "m8[ms]"])
+def test_dates_in_xarray_have_the_units_of_numpys(backend, dtype):
+    xarray = pytest.importorskip("xarray")
+    theirs = onp.array([1, 2], dtype)
+    with npx.backend(backend):
+        ours = np.array(theirs)
+        for make in (
+            lambda a: xarray.DataArray(a),
+            lambda a: xarray.DataArray(a[0]),
+            lambda a: xarray.DataArray(a) + onp.timedelta64(1, "h"),
+            lambda a: xarray.Dataset({"a": ("x", a)}).a,
+            lambda a: xarray.DataArray([1, 2], dims="x", coords={"x": a}).x,
+            lambda a: xarray.DataArray([1, 2], dims="x", coords={"y": ("x", a)}).y,
+        ):
+            found, expected = make(ours), make(theirs)
+            assert found.dtype == found.values.dtype == expected.dtype
+            assert found.identical(expected)
+        assert type(xarray.DataArray(ours).data) is np.ndarray
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+@pytest.mark.parametrize("dtype", ["float32", "int16", "complex64", "M8[D]", "U3", "?", "O"])
+def test_hashes_of_joblib_are_those_of_numpys(backend, dtype):
+    joblib = pytest.importorskip("joblib")
+    theirs = onp.arange(6).astype(dtype).reshape(2, 3)
+    with npx.backend(backend):
+        ours = np.array(theirs)
+        for make in (
+            lambda a: a,
+            lambda a: a.T,
+            lambda a: a[:, ::2],
+            lambda a: {"a": [a, a[0, 0]]},
+        ):
+            assert joblib.hash(make(ours)) == joblib.hash(make(theirs))
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_parameters_of_scikit_learn_that_must_be_arrays(backend):
+    processes = pytest.importorskip("sklearn.gaussian_process")
+    image = pytest.importorskip("sklearn.feature_extraction.image")
+    with npx.backend(backend):
+        found = processes.GaussianProcessRegressor(alpha=np.array([0.1, 0.2]))
+        found.fit([[1.0], [2.0]], [1.0, 2.0])
+        patches = image.extract_patches_2d(np.arange(6.0).reshape(2, 3), (2, 2))
+    expected = processes.GaussianProcessRegressor(alpha=onp.array([0.1, 0.2], "float32"))
+    expected.fit([[1.0], [2.0]], [1.0, 2.0])
+    onp.testing.assert_allclose(found.predict([[1.5]]), expected.predict([[1.5]]))
+    assert patches.tolist() == [[[0, 1], [3, 4]], [[1, 2], [4, 5]]]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
 def test_datasets_of_xarray_show_elements(backend):
     xarray = pytest.importorskip("xarray")
     with npx.backend(backend):

@@ -13,12 +13,17 @@ import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as onp
 
+from npcompat import _older_functions
+from npcompat._older_functions import expression
+
 _ARRAYS = ("mxnet.np", "mxnet.numpy", "mxnet.nd", "mxnet.ndarray")
 """Modules whose functions make arrays."""
+_OLDER = ("mxnet.nd", "mxnet.ndarray")
 _DRAWS = ("mxnet.np.random", "mxnet.numpy.random")
 _DEFAULT_FLOATS = ("array", "arange", "full", "eye")
 """Functions whose results are float32 in MXNet also where integers are given."""
@@ -49,7 +54,8 @@ class Place:
     reason : str
         Difference between MXNet and npcompat.
     instead : str
-        Line to write, or a text in parentheses where no single line does it.
+        Line to write, with all that is to change in it, or a text in parentheses where no single
+        line does it.
     """
 
     line: int
@@ -61,11 +67,12 @@ class _Finder(ast.NodeVisitor):
     """Visitor of a program's syntax tree that collects its places."""
 
     def __init__(self, source: str) -> None:
-        self.places: list[Place] = []
         self._source, self._lines = source, source.splitlines()
         self._modules: dict[str, str] = {}  # names of the program, and MXNet's modules
         self._values: dict[str, ast.expr] = {}  # what was assigned last, by name
         self._loops: dict[str, str] = {}  # names of what loops run over, by their variables
+        self._edits: dict[ast.AST, ast.AST | str] = {}  # what to write for a node
+        self._found: list[tuple[ast.AST, str, str]] = []  # nodes, reasons, and hints if no edits
         self._replaced: set[ast.AST] = set()  # parts of what is replaced as a whole
         self._positions: set[ast.AST] = set()  # what integers are needed for, and names of it
         self._position_names: set[str] = set()
@@ -84,7 +91,11 @@ class _Finder(ast.NodeVisitor):
                 for given in (*node.args[of_module:], *[k.value for k in node.keywords]):
                     self._note_positions(given)
         self.visit(tree)
-        return self.places
+        lines = self._edited_lines(tree)
+        return [
+            Place(node.lineno, reason, f"({hint})" if hint else lines[node.lineno])  # type: ignore[attr-defined]
+            for node, reason, hint in self._found
+        ]
 
     def _note_positions(self, node: ast.expr) -> None:
         for part in node.elts if isinstance(node, ast.Tuple) else [node]:
@@ -92,17 +103,39 @@ class _Finder(ast.NodeVisitor):
             if isinstance(part, ast.Name):
                 self._position_names.add(part.id)
 
-    def _add(self, node: Any, reason: str, old: Any = None, new: str = "", hint: str = "") -> None:
-        """Add a place, whose line is that of the program with `new` for the node `old`."""
-        instead = f"({hint})"
-        if old is not None:
-            text = self._lines[node.lineno - 1]
-            part = ast.get_source_segment(self._source, old)
-            if part is not None and part in text:
-                instead = text.replace(part, new, 1).strip()
+    def _add(
+        self, node: Any, reason: str, old: Any = None, new: Any = None, hint: str = ""
+    ) -> None:
+        """Add a place, where `new` is to be written for the node `old`; or in words, a hint."""
+        if new is not None:
+            self._edits[old] = new
+        self._found.append((node if new is None else old, reason, hint))
+
+    def _edited_lines(self, tree: ast.AST) -> dict[int, str]:
+        """Return the lines in which there are edits, with all of them."""
+        parts: dict[int, list[Any]] = {}
+
+        def collect(node: Any, outer: int) -> None:
+            if node in self._edits and node.lineno != outer:
+                outer = node.lineno
+                parts.setdefault(outer, []).append(node)
+            for child in ast.iter_child_nodes(node):
+                collect(child, outer)
+
+        collect(tree, 0)
+        return {line: self._edited(line, nodes) for line, nodes in parts.items()}
+
+    def _edited(self, line: int, nodes: Sequence[Any]) -> str:
+        text = self._lines[line - 1].encode()
+        for node in sorted(nodes, key=lambda n: -n.col_offset):
+            new = _older_functions.replaced(node, self._edits)
+            if node.end_lineno != line:  # several lines become one
+                text = text[: node.col_offset] + self._lines[node.end_lineno - 1].encode()
+                rest = text[node.col_offset + node.end_col_offset :]
             else:
-                instead = new
-        self.places.append(Place(node.lineno, reason, instead))
+                rest = text[node.end_col_offset :]
+            text = text[: node.col_offset] + new.encode() + rest
+        return text.decode().strip()
 
     # --- names
 
@@ -128,8 +161,7 @@ class _Finder(ast.NodeVisitor):
             return
         assert node.module is not None
         for alias in node.names:
-            if node.module == "mxnet" and alias.name in _GONE:
-                self._add(node, f"mxnet.{alias.name} is not here", hint=f"use {_GONE[alias.name]}")
+            self._missing(node, f"{node.module}.{alias.name}")
         names = ", ".join([a.name + (f" as {a.asname}" if a.asname else "") for a in node.names])
         module = "npcompat" + node.module.removeprefix("mxnet")
         self._add(node, "the package is npcompat", node, f"from {module} import {names}")
@@ -144,28 +176,55 @@ class _Finder(ast.NodeVisitor):
             return ""
         return ".".join([self._modules[node.id], *reversed(parts)])
 
+    def _missing(self, node: ast.AST, path: str) -> bool:
+        """Find a name that is not here, where it is known what to use."""
+        _, _, name = path.partition(".")
+        gone = name.partition(".")[0]
+        if gone in _GONE:
+            self._add(node, f"mxnet.{gone} is not here", hint=f"use {_GONE[gone]}")
+            return True
+        found: Any = importlib.import_module("npcompat")
+        here = "mxnet"
+        for part in name.split(".") if name else ():
+            here = f"{here}.{part}"
+            try:
+                found = getattr(found, part)
+            except AttributeError as error:
+                _, _, instead = str(error).partition("; use ")
+                if instead:
+                    self._add(node, f"{here} is not here", hint=f"use {instead}")
+                return bool(instead)
+            if not isinstance(found, ModuleType):
+                break
+        return False
+
     def visit_Attribute(self, node: ast.Attribute) -> None:
         if node in self._replaced:
             return
+        older = self._older(node)
+        if older:
+            new = _older_functions.reference(older)
+            hint = "" if new else _older_functions.in_words(older)
+            self._add(node, f"mx.nd.{older} is not here", node, new, hint)
+            return
         path = self._path(node)
-        _, _, name = path.partition(".")
-        if name in _GONE:
-            self._add(node, f"mxnet.{name} is not here", hint=f"use {_GONE[name]}")
-        elif name.startswith(("nd.", "ndarray.")) and name.count(".") == 1:
-            self._older_array(node, name.partition(".")[2])
-        self.generic_visit(node)
+        if not (path and self._missing(node, path)):
+            self.generic_visit(node)
 
-    def _older_array(self, node: ast.Attribute, name: str) -> None:
-        if hasattr(importlib.import_module("npcompat.ndarray"), name):
-            return
-        if name in ("save", "load"):
-            self._add(node, f"mx.nd.{name} is that of npx", node, f"npx.{name}")
-            return
-        for space in ("np", "npx"):
-            if hasattr(importlib.import_module(f"npcompat.{_SPACES[space]}"), name):
-                self._add(node, f"mx.nd.{name} is that of NumPy", node, f"{space}.{name}")
-                return
-        self._add(node, f"mx.nd.{name} is not here", hint="use the functions of np and npx")
+    def _older(self, node: ast.AST) -> str:
+        """The name of a function of `mx.nd` that is not here; empty for any other node."""
+        space, _, name = self._path(node).rpartition(".")
+        if space not in _OLDER or name in ("random", "linalg"):
+            return ""
+        return "" if hasattr(importlib.import_module("npcompat.ndarray"), name) else name
+
+    def _older_call(self, node: ast.Call, name: str) -> None:
+        """Find a call of a function of `mx.nd` that is not here or has other parameters."""
+        new, hint = _older_functions.call(name, node)
+        self._replaced.add(node.func)
+        here = not self._older(node.func)
+        reason = "has NumPy's parameters" if here else "is not here"
+        self._add(node, f"mx.nd.{name} {reason}", node, new, hint)
 
     # --- calls
 
@@ -194,9 +253,10 @@ class _Finder(ast.NodeVisitor):
             reason = "detach() returns an array without history, and leaves its array as it is"
             name = ast.unparse(called.value)
             over = self._loops.get(name)
-            if over is None:
-                new = f"{name} = {ast.unparse(node.value)}"
-                self._add(node, reason, node, new)
+            if over is None and isinstance(called.value, ast.Name | ast.Attribute):
+                self._add(node, reason, node, f"{name} = {ast.unparse(node.value)}")
+            elif over is None:
+                self._add(node, reason, hint="give its result the name under which it is used")
             else:
                 new = f"{over} = [{name}.detach() for {name} in {over}]"
                 self._add(node, reason, hint=f"{new}, in place of the loop")
@@ -237,7 +297,7 @@ class _Finder(ast.NodeVisitor):
         positions = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
         whole = all(map(_is_integer, positions)) and self._axes(target.value) == len(positions)
         if whole and self._axes(value):
-            new = f"{ast.unparse(value)}.item()"
+            new = expression("x.item()", x=value)
             self._add(value, "an element is a number, as in NumPy", value, new)
 
     def _number(self, node: ast.Call) -> None:
@@ -248,7 +308,7 @@ class _Finder(ast.NodeVisitor):
             and len(node.args) == 1
             and self._axes(node.args[0])
         ):
-            new = f"{ast.unparse(node.args[0])}.item()"
+            new = expression("x.item()", x=node.args[0])
             reason = f"{node.func.id} takes arrays without axes, as NumPy's"
             self._add(node, reason, node, new)
 
@@ -264,7 +324,7 @@ class _Finder(ast.NodeVisitor):
             function = value.func.attr
         is_bool = function in ("all", "any") and len(value.args) == int(space in _ARRAYS)
         if is_bool and self._modules and _is_of_arrays_only(name):
-            new = f"bool({ast.unparse(node.func.value)})"
+            new = expression("bool(x)", x=node.func.value)
             self._add(node, f"a bool has no {name}, as NumPy's", node, new)
 
     def _attached(self, node: ast.Call) -> None:
@@ -273,8 +333,7 @@ class _Finder(ast.NodeVisitor):
         draw = self._value(node.func.value)
         if draw is not node.func.value and self._is_number_drawn(draw):
             assert isinstance(draw, ast.Call)
-            words = ", ".join([*[ast.unparse(k) for k in draw.keywords], "size=()"])
-            new = f"{ast.unparse(draw.func)}({words})"
+            new = _call(draw, words={"size": ast.Tuple([], ast.Load())})
             self._add(draw, "a draw without a size is a number, as in NumPy", draw, new)
 
     def _is_number_drawn(self, node: ast.expr) -> bool:
@@ -287,8 +346,13 @@ class _Finder(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         space, _, name = self._path(node.func).rpartition(".")
-        if space in _ARRAYS:
+        older = self._older(node.func)
+        if older or (space in _OLDER and _older_functions.is_other(name, node)):
+            self._older_call(node, older or name)
+        elif space in _ARRAYS:
             self._call_of_numpy(node, name)
+        elif space in ("mxnet.npx", "mxnet.numpy_extension") and name == "fully_connected":
+            self._bias(node)
         self._keywords(node)
         self._attached(node)
         self._number(node)
@@ -296,8 +360,8 @@ class _Finder(ast.NodeVisitor):
         if space.removeprefix("mxnet.") in ("nd.random", "ndarray.random"):
             self._draw(node, name)
         if name == "Perplexity" and node.args and not _is_none(node.args[0]):
-            new = f"ignore_label={ast.unparse(node.args[0])}"
-            self._add(node, "the first argument is eps, as in MXNet 2", node.args[0], new)
+            new = _call(node, node.args[1:], {"ignore_label": node.args[0]})
+            self._add(node, "the first argument is eps, as in MXNet 2", node, new)
         if (
             isinstance(node.func, ast.Attribute)
             and node.func.attr == "take"
@@ -306,7 +370,7 @@ class _Finder(ast.NodeVisitor):
             and isinstance(made := self._value(node.func.value), ast.Call)
             and self._path(made.func).startswith("mxnet.nd")
         ):
-            new = f"{ast.unparse(node.func)}({ast.unparse(node.args[0])}, axis=0, mode='clip')"
+            new = expression("f(i, axis=0, mode='clip')", f=node.func, i=node.args[0])
             self._add(node, "take() without an axis takes elements, as in NumPy", node, new)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "name_scope":
             self._add(node, "names are the attributes that lead to them", hint="remove the `with`")
@@ -316,45 +380,58 @@ class _Finder(ast.NodeVisitor):
         """Find a draw of `mx.nd.random` with a shape."""
         if all([word.arg != "shape" for word in node.keywords]):
             return
-        assert isinstance(node.func, ast.Attribute)
-        self._replaced.add(node.func.value)
-        words = [
-            (k.arg if k.arg != "shape" else "size", ast.unparse(k.value)) for k in node.keywords
-        ]
-        given = [*map(ast.unparse, node.args), *[f"{arg}={value}" for arg, value in words]]
-        new = f"np.random.{name}({', '.join(given)})"
-        self._add(node, "mx.nd.random is that of NumPy, whose draws have a size", node, new)
+        self._replaced.add(node.func)
+        words = {k.arg if k.arg != "shape" else "size": k.value for k in node.keywords}
+        reason = "mx.nd.random is that of NumPy, whose draws have a size"
+        if _older_functions.takes_draw(name, node.args, words):
+            new = _call(expression(f"np.random.{name}()"), node.args, words)
+            self._add(node, reason, node, new)
+        else:
+            self._add(node, reason, hint=f"see np.random.{name}, whose arguments are others")
 
     def _call_of_numpy(self, node: ast.Call, name: str) -> None:
-        called = ast.unparse(node.func)
-        positional = [ast.unparse(a) for a in node.args]
-        named = [ast.unparse(k) for k in node.keywords]
         if name in _DEFAULT_FLOATS and "dtype" not in [k.arg for k in node.keywords]:
             if name == "eye" or not _is_of_integers(node.args[-1:]) or node in self._positions:
                 return
             if name == "array" and len(node.args) > 1:
                 return
-            new = f"{called}({', '.join([*positional, *named, 'dtype=' + repr('float32')])})"
+            new = _call(node, words={"dtype": ast.Constant("float32")})
             self._add(node, "integers stay integers, as in NumPy", node, new)
-        elif name == "stack" and _is_generator(node.args[:1]):
-            inside = f"[{positional[0].removeprefix('(').removesuffix(')')}]"
-            new = f"{called}({', '.join([inside, *positional[1:], *named])})"
+        elif name == "stack" and node.args and isinstance(node.args[0], ast.GeneratorExp):
+            listed = ast.ListComp(node.args[0].elt, node.args[0].generators)
+            new = _call(node, [listed, *node.args[1:]])
             self._add(node, "a sequence is needed, as in NumPy", node, new)
         elif name in ("argmax", "argmin", "argsort"):
-            new = f"{ast.unparse(node)}.astype('float32')"
+            new = expression("x.astype('float32')", x=node)
             self._add(node, f"{name} gives int64, in MXNet floats, if that matters", node, new)
+
+    def _bias(self, node: ast.Call) -> None:
+        """Find a bias that MXNet ignores, as `no_bias` is True if not given."""
+        words = {k.arg: k.value for k in node.keywords}
+        bias = node.args[2] if len(node.args) > 2 else words.get("bias")
+        if bias is None or _is_none(bias) or None in words or {"no_bias"} & set(words):
+            return
+        kept = {str(name): value for name, value in words.items() if name != "bias"}
+        if len(node.args) < 5:
+            kept.update(zip(["num_hidden"], node.args[3:], strict=False))
+            new = _call(ast.Call(node.func, [], []), node.args[:2], kept)
+            reason = "MXNet ignores a bias without no_bias=False; give that if it is meant"
+            self._add(node, reason, node, new)
 
     def _keywords(self, node: ast.Call) -> None:
         reasons = {word: self._reason_to_drop(node, word) for word in node.keywords}
         kept = [word for word, reason in reasons.items() if not reason]
         if len(kept) < len(reasons):
             reason = "; ".join(dict.fromkeys(filter(None, reasons.values())))
-            self._add(node, reason, node, ast.unparse(ast.Call(node.func, node.args, kept)))
+            base = self._edits.get(node, node)
+            if isinstance(base, ast.Call):
+                words = [word for word in base.keywords if not reasons.get(word)]
+                self._add(node, reason, node, ast.Call(base.func, base.args, words))
         for word in kept:
             value = word.value.value if isinstance(word.value, ast.Constant) else None
             if word.arg == "kvstore" and value == "dist_async":
                 reason = "gradients are summed in step with all devices"
-                self._add(word.value, reason, word.value, "'dist_sync'")
+                self._add(word.value, reason, word.value, ast.Constant("dist_sync"))
             elif word.arg == "pretrained" and value is True:
                 self._add(node, "nothing is downloaded", hint="root= names the folder of the file")
 
@@ -375,7 +452,12 @@ def _is_of_mxnet(node: ast.ImportFrom) -> bool:
     return not node.level and str(node.module).partition(".")[0] == "mxnet"
 
 
-_SPACES = {"np": "numpy", "npx": "numpy_extension"}
+def _call(
+    node: Any, args: Sequence[ast.expr] | None = None, words: dict[Any, ast.expr] | None = None
+) -> ast.expr:
+    """Return a call with other arguments, if given, and further keywords."""
+    added = [ast.keyword(name, value) for name, value in (words or {}).items()]
+    return ast.Call(node.func, list(node.args if args is None else args), [*node.keywords, *added])
 
 
 def _is_of_integers(nodes: Sequence[ast.AST]) -> bool:
@@ -423,10 +505,6 @@ def _is_of_arrays_only(name: str) -> bool:
     """Return True for a method of arrays that NumPy's bools lack, as `asnumpy`."""
     arrays = importlib.import_module("npcompat.numpy").ndarray
     return hasattr(arrays, name) and not hasattr(onp.bool_, name)
-
-
-def _is_generator(nodes: Sequence[ast.AST]) -> bool:
-    return bool(nodes) and isinstance(nodes[0], ast.GeneratorExp)
 
 
 def places(source: str) -> list[Place]:

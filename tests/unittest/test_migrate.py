@@ -1,12 +1,14 @@
 """Places of an MXNet program that mean something else here, with the line to write instead."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from npcompat import migrate
+import npcompat as mx
+from npcompat import _older_functions, migrate
 
 HEAD = "import mxnet as mx\nfrom mxnet import np, npx, gluon, nd\nfrom mxnet.gluon import nn\n"
 LINES = [
@@ -17,7 +19,30 @@ LINES = [
     ("y = np.stack(p + 1 for p in x)", "y = np.stack([p + 1 for p in x])"),
     ("y = np.argmax(x, axis=1)", "y = np.argmax(x, axis=1).astype('float32')"),
     ("y = nd.softmax(x)", "y = npx.softmax(x)"),
-    ("y = mx.nd.dot(x, x)", "y = np.dot(x, x)"),
+    ("y = mx.nd.dot(x, x)", "y = np.tensordot(x, x, axes=1)"),
+    ("y = map(nd.exp, x)", "y = map(np.exp, x)"),
+    ("y = map(nd.concat, x)", "(use np.concatenate([*data], axis=dim))"),
+    ("y = nd.mean(x, axis=0, exclude=True)", "(use np.mean(data, axis=axis, keepdims=keepdims): axis= names the axes that are reduced: there is no exclude=)"),
+    ("y = nd.reshape(x, shape=(-2, 0))", "(use np.reshape(data, shape): 0, -2, -3 and -4 in a shape have no meaning here)"),
+    ("y = nd.reshape(x, shape=s)", "(use np.reshape(data, shape): 0, -2, -3 and -4 in a shape have no meaning here)"),
+    ("y = nd.split(x, 1)", "(use np.split(data, num_outputs, axis=axis): np.split gives a list for one part, too)"),
+    ("y = nd.exp(x, out=z)", "(use np.exp(data))"),
+    ("y = nd.round(x)", "(see np.round, whose arguments and meaning may be others)"),
+    ("y = nd.LeakyReLU(x)", "(use np or npx: functions of MXNet's older arrays are not here)"),
+    ("y = nd.random.gamma(alpha=2, shape=(2,))", "(see np.random.gamma, whose arguments are others)"),
+    ("mx.viz.print_summary(net)", "(use Block.summary)"),
+    ("y = mx.runtime.Features()", "(use npx.build_info())"),
+    ("y = mx.sym.FullyConnected(x)", "(use np or npx, whose functions take symbols: operators of MXNet's older symbols are not here)"),
+    ("y = npx.fully_connected(x, w, b, num_hidden=2)", "y = npx.fully_connected(x, w, num_hidden=2)"),
+    ("y = npx.fully_connected(x, w, b, 2)", "y = npx.fully_connected(x, w, num_hidden=2)"),
+    ("y = npx.fully_connected(x, w, bias=b)", "y = npx.fully_connected(x, w)"),
+    ("x = np.array([1, 2]) + np.array([1, 2])", "x = np.array([1, 2], dtype='float32') + np.array([1, 2], dtype='float32')"),
+    ("é = 'é'; x = np.array([1]); y = np.array([1])", "é = 'é'; x = np.array([1], dtype='float32'); y = np.array([1], dtype='float32')"),
+    ("y = a.detach(); a.detach()", "y = a.detach(); a = a.detach()"),
+    ("self.a.detach()", "self.a = self.a.detach()"),
+    ("a[0:1].detach()", "(give its result the name under which it is used)"),
+    ("f(a).detach()", "(give its result the name under which it is used)"),
+    ("x = f(np.array([1,\n  2]), y)", "x = f(np.array([1, 2], dtype='float32'), y)"),
     ("d = nn.Dense(2, prefix='a_')", "d = nn.Dense(2)"),
     ("d = nn.Dense(2, prefix='a_', params=None, units=3)", "d = nn.Dense(2, units=3)"),
     ("e = nn.Embedding(3, 2, sparse_grad=True, params=p)", "e = nn.Embedding(3, 2)"),
@@ -47,7 +72,7 @@ LINES = [
 SAME = [
     "x = np.array([1.0, 2.0])",
     "x = np.array([1, 2], dtype='int32')",
-    "y = np.concatenate([x, x])",
+    "y = np.concatenate([x, x]) + np.stack(arrays=x)",
     "y = np.concatenate(p + 1 for p in x)",
     "y = x.argsort()",
     "x = np.random.normal(size=3); x.attach_grad()",
@@ -55,6 +80,8 @@ SAME = [
     "def f():\n    x = np.random.normal()\ndef g(x):\n    x.attach_grad()",
     "x = np.random.normal(loc=mean); x.attach_grad()",
     "d = nn.Dense(2, activation='relu')",
+    "y = npx.fully_connected(x, w, b, num_hidden=2, no_bias=False) + npx.fully_connected(x, w)",
+    "x = nd.zeros((2, 3), ctx=mx.cpu()); y = mx.runtime",
     "y = float(x) + float(np.ones(())) + int(np.array(1.0))",
     "x = np.ones((1, 1)); x = x.sum(); y = float(x)",
     "x = np.ones((1, 1))\nfor x in x: y = float(x)",
@@ -70,6 +97,76 @@ SAME = [
     "state = state.detach(); y = [s.detach() for s in state]; f(x.detach())",
     "class B(gluon.Block):\n    def __init__(self):\n        super().__init__(prefix='b_')",
 ]
+RUN = [
+    ("nd.take(c, nd.array([1]))", [[3, 4]]),
+    ("nd.take(c, i, axis=1)", [[2], [4]]),
+    ("nd.take(c, nd.array([5]))", [[3, 4]]),  # the last row, as mode="clip"
+    ("nd.concat(c, c, dim=0)", [[1, 2], [3, 4], [1, 2], [3, 4]]),
+    ("nd.concat(c, c)", [[1, 2, 1, 2], [3, 4, 3, 4]]),
+    ("nd.concat(*[c, c])", [[1, 2, 1, 2], [3, 4, 3, 4]]),
+    ("nd.stack(c, c, axis=1)", [[[1, 2], [1, 2]], [[3, 4], [3, 4]]]),
+    ("nd.dot(c, c)", [[7, 10], [15, 22]]),
+    ("nd.dot(c, c, transpose_b=True)", [[5, 11], [11, 25]]),
+    ("nd.dot(c, c, transpose_a=True)", [[10, 14], [14, 20]]),
+    ("nd.dot(c, c, transpose_a=True, transpose_b=True)", [[7, 15], [10, 22]]),
+    ("nd.dot(c, c, transpose_b=yes)", [[5, 11], [11, 25]]),
+    ("nd.reshape(c, shape=(-1, 0))", [[1, 2], [3, 4]]),
+    ("nd.reshape(c, (0, 1, -1))", [[[1, 2]], [[3, 4]]]),
+    ("nd.reshape(c + 1, shape=(-1,))", [2, 3, 4, 5]),
+    ("nd.split(c, num_outputs=2, axis=1)", [[[1], [3]], [[2], [4]]]),
+    ("nd.split(c, 2)", [[[1], [3]], [[2], [4]]]),
+    ("nd.mean(c, axis=0)", [2, 3]),
+    ("nd.sum(c, axis=1, keepdims=True)", [[3], [7]]),
+    ("nd.sum(c, 1, exclude=False)", [3, 7]),
+    ("nd.arange(0, 6, 2, repeat=2)", [0, 0, 2, 2, 4, 4]),
+    ("nd.arange(3, repeat=2)", [0, 0, 1, 1, 2, 2]),
+    ("nd.zeros((1, 2), mx.cpu())", [[0, 0]]),
+    ("nd.full((2,), val=3)", [3, 3]),
+    ("nd.argmax(c, axis=1)", [1, 1]),
+    ("nd.argsort(c, is_ascend=False)", [[1, 0], [1, 0]]),
+    ("nd.sort(c, axis=0, is_ascend=False)", [[3, 4], [1, 2]]),
+    ("nd.topk(c)", [[1], [1]]),
+    ("nd.pick(c, i)", [2, 4]),
+    ("nd.one_hot(i, 3)", [[0, 1, 0]]),
+    ("nd.flatten(nd.expand_dims(c, axis=0))", [[1, 2, 3, 4]]),
+    ("nd.squeeze(nd.expand_dims(c, 0))", [[1, 2], [3, 4]]),
+    ("nd.transpose(c, axes=(1, 0))", [[1, 3], [2, 4]]),
+    ("nd.swapaxes(c, 0, 1)", [[1, 3], [2, 4]]),
+    ("nd.reverse(c, axis=1)", [[2, 1], [4, 3]]),
+    ("nd.tile(c, reps=(1, 2))", [[1, 2, 1, 2], [3, 4, 3, 4]]),
+    ("nd.repeat(c, repeats=2)", [1, 1, 2, 2, 3, 3, 4, 4]),
+    ("nd.broadcast_to(nd.array([[1, 2]]), shape=(2, 2))", [[1, 2], [1, 2]]),
+    ("nd.clip(c, a_min=2, a_max=3)", [[2, 2], [3, 3]]),
+    ("nd.batch_dot(nd.stack(c), nd.stack(c), transpose_b=True)", [[[5, 11], [11, 25]]]),
+    ("nd.slice(c, begin=(0, 1), end=(2, 2))", [[2], [4]]),
+    ("nd.slice_axis(c, axis=1, begin=0, end=1)", [[1], [3]]),
+    ("nd.FullyConnected(c, c, i, num_hidden=2)", [[6, 12], [12, 26]]),
+    ("npx.fully_connected(c, c, i, num_hidden=2)", [[5, 11], [11, 25]]),
+    ("nd.gather_nd(c, nd.array([[1], [0]]))", [3]),
+    ("nd.norm(nd.array([[3, 4]]))", 5),
+    ("nd.broadcast_add(lhs=c, rhs=nd.array([1, 2]))", [[2, 4], [4, 6]]),
+    ("nd.relu(nd.negative(data=c)) + nd.softmax(nd.array([[1, 1]]), axis=0)", [[1, 1], [1, 1]]),
+    ("nd.dot(nd.array([1, 2]), nd.relu(nd.concat(c, nd.array([[3, 4]]), dim=0))[:2])", [7, 10]),
+    ("np.array([1, 2]) / 2 + np.array([1, 2])", [1.5, 3]),
+    ("np.stack(p + 1 for p in [np.array([1]), np.array([2])])", [[2], [3]]),
+    ("np.argmax(np.array([1, 2]), axis=0)", 1),
+]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+@pytest.mark.parametrize(("expression", "value"), RUN)
+def test_lines_to_write_have_the_values_of_mxnet(expression, value, backend):
+    (instead,) = {p.instead for p in migrate.places(HEAD + f"y = {expression}") if p.line > 3}
+    with mx.npx.backend(backend):
+        c = mx.np.array([[1.0, 2.0], [3.0, 4.0]])
+        i = mx.np.array([1.0] if "take" in expression else [1.0, 1.0])
+        i = i[:1] if "one_hot" in expression else i
+        names = {"mx": mx, "np": mx.np, "npx": mx.npx, "nd": mx.nd, "c": c, "i": i, "yes": True}
+        exec(instead, names)
+        found = names["y"]
+        parts = found if isinstance(found, list) else [found]
+        assert {str(part.dtype) for part in parts} == {"float32"}
+        assert [p.tolist() for p in parts] == (value if isinstance(found, list) else [value])
 
 
 @pytest.mark.parametrize(("line", "instead"), LINES)
@@ -82,6 +179,12 @@ def test_a_place_is_found_with_the_line_to_write(line, instead):
 @pytest.mark.parametrize("line", SAME)
 def test_nothing_is_said_of_what_means_the_same(line):
     assert [p for p in migrate.places(HEAD + line) if p.line > 3] == []
+
+
+def test_what_is_to_be_used_is_here():
+    for _, template in _older_functions._CALLS.values():
+        for space, name in re.findall(r"\b(npx?)\.(\w+)", template):
+            assert hasattr(getattr(mx, space), name), name
 
 
 def test_imports_are_renamed():

@@ -145,6 +145,8 @@ def _connect_fast_path() -> None:
         # error flags of programs, checked at the next read
         pending=pending_errors.pending,
         raise_pending=pending_errors.raise_pending,
+        expect=pending_errors.expect,
+        main_thread=pending_errors.main_thread,
         check_pending=pending_errors.check_pending,
         program_cache=program_cache.ProgramCache,
         xla_programs=program_cache.position(program_cache.FORWARD, xla.name),

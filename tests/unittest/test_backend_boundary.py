@@ -27,6 +27,7 @@ REASONS = {
         "_internal/dispatch/placement.py",
         "keep_on_xla",
     ): "what a compiled function of a plug-in reads leaves XLA for good",
+    ("numpy/_other_classes.py", "is_jaxs"): "arrays of a program's own JAX are XLA's",
     ("numpy/_operators.py", "_in_place"): "XLA counts who holds a buffer that DLPack handed out; "
     "engines do not say it",
     (

@@ -14,7 +14,7 @@ from npcompat._internal.autograd.whole_graph import (
     nodes_on_host,
 )
 from npcompat._internal.backend.jax import language, sharding
-from npcompat._internal.core import modes
+from npcompat._internal.core import modes, trace_notes
 from npcompat._internal.core.graph_node import LATER, Leaf, Node, PythonPullback
 from npcompat._internal.core.handle import Handle, Value, root_of
 from npcompat._internal.core.observer import Observer
@@ -23,6 +23,7 @@ from npcompat._internal.dispatch import masked_array
 from npcompat._internal.dispatch.array_like import as_value
 from npcompat._internal.dispatch.execution import run
 from npcompat._internal.dispatch.handles import read, wrap
+from npcompat._internal.dispatch.pending_errors import raise_pending
 from npcompat._internal.dispatch.placement import host_payload, new_value, set_node, transfer_to_xla
 from npcompat._internal.dispatch.writes import write
 from npcompat._internal.indexing.assigned_value import fitted
@@ -111,6 +112,7 @@ def gradients(
 
     Nothing is written, and no node is released, until the whole walk has succeeded.
     """
+    _note_in_trace()
     if not create_graph and (nodes := nodes_on_host(heads)):
         with modes.recorded(False):
             at_once = gradients_at_once(heads, head_grads, nodes)
@@ -130,6 +132,11 @@ def gradients(
     return walk.found
 
 
+def _note_in_trace() -> None:
+    if modes.current().trace is not None:
+        trace_notes.differentiates()
+
+
 def gradients_at(
     heads: Sequence[Value],
     head_grads: Sequence[Value | None],
@@ -144,6 +151,7 @@ def gradients_at(
     if all([isinstance(node, Leaf) for node, _ in places]):
         found = gradients(heads, head_grads, retain_graph, create_graph)
         return [found[id(node)][1] if id(node) in found else None for node, _ in places]
+    _note_in_trace()
     with modes.recorded(create_graph):
         walk = _Walk(create_graph, places, [h.node for h in heads])
         for head, grad in zip(heads, head_grads, strict=True):
@@ -291,6 +299,7 @@ def backward(
         if leaf.grad is None or leaf.request == "null":
             continue
         if modes.current().trace is None and type(root_of(leaf.grad)._value.payload) is onp.ndarray:
+            raise_pending()  # the gradient is read here
             grad = Value(host_payload(grad), grad.node, grad.index)
         if leaf.request == "add":
             grad = run(accumulate, [read(leaf.grad), grad])

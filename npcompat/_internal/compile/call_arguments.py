@@ -16,7 +16,14 @@ from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.compile.trace import Trace
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.graph_node import Leaf
-from npcompat._internal.core.handle import Handle, Value, extra, note_variable_view, root_of
+from npcompat._internal.core.handle import (
+    Handle,
+    Value,
+    extra,
+    has_history,
+    note_variable_view,
+    root_of,
+)
 from npcompat._internal.core.protocols import LensLike
 from npcompat._internal.dispatch import array_like, backends, late_bound
 from npcompat._internal.dispatch import handles as _handles
@@ -70,7 +77,8 @@ class Call:
     Attributes
     ----------
     handles : list of ndarray
-        Arrays among the arguments, each once; then the gradients of variables among them.
+        Arrays among the arguments, each once; then variables of which some are views, and the
+        gradients of variables.
     inputs : list of ndarray
         Inputs of the program: the handles, with shared roots in place of their views.
     leaves, places : list
@@ -141,6 +149,14 @@ class Call:
                     leaf._extra is not None and leaf._extra.grad_handle is not None
                 )
             places.append(position)
+        for handle in list(handles) if views else ():  # a variable is an input whole
+            root = root_of(handle)
+            if root is not handle and root._extra is not None and root._extra.leaf is not None:
+                gradients = True
+                if id(root) not in seen:
+                    seen[id(root)] = len(handles)
+                    handles.append(root)
+                    entries.append(_entry(root, recording))
         if gradients:  # gradients of variables are inputs, too: the function may run backward
             for handle in list(handles):
                 grad = None if handle._extra is None else handle._extra.grad_handle
@@ -163,6 +179,10 @@ class Call:
         """Return the same call with other numbers as operands."""
         args, kwargs = language.unflatten(self.tree, self.leaves)
         return Call(args, kwargs, recording, operands)
+
+    def histories(self) -> tuple[bool, ...]:
+        """Return for each array if it was computed or written while recording."""
+        return tuple(map(has_history, self.handles))
 
     @property
     def number_leaves(self) -> Sequence[Any]:
@@ -250,7 +270,8 @@ class Call:
                 copy.grad_handle = seen[positions[id(rare.grad_handle)]]
                 copy.leaf = Leaf(copy.grad_handle, rare.leaf.request, proxy)
                 if proxy._view is None:
-                    proxy._value = new_value(proxy._value.payload, copy.leaf)
+                    if not has_history(handle):
+                        proxy._value = new_value(proxy._value.payload, copy.leaf)
                 else:
                     note_variable_view(proxy._view.root)
         return seen

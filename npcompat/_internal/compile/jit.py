@@ -251,6 +251,11 @@ class Compiled:
                 key = (*key, own)
                 call.keep(own)
                 program = self._programs.get(key)
+        if program is not None and program.differentiates:
+            histories = call.histories()
+            if histories != program.histories:
+                key = (*key, histories)
+                program = self._programs.get(key)
         return key, program
 
     def _changed_numbers(self, key: Any, call: "Call") -> frozenset[int]:
@@ -360,6 +365,8 @@ class Compiled:
             if "calls" in fast_path.enabled and not sharding.several[0]:
                 self._recorded.insert(0, Recent(program, *kinds(args)))
                 del self._recorded[_RECENT:]
+            return
+        if mode.backend == "numpy":
             return
         types = tuple([_aval(a._value.payload, mode, self.name) for a in args])
         if not any(

@@ -23,15 +23,10 @@ from npcompat._internal.compile.trace import CapturedTypeError, Trace
 from npcompat._internal.compile.watch import Watch
 from npcompat._internal.core import modes, program_lock
 from npcompat._internal.core.graph_node import Leaf
-from npcompat._internal.core.handle import (
-    BorrowedValue,
-    Handle,
-    Value,
-    root_of,
-)
+from npcompat._internal.core.handle import BorrowedValue, Handle, Value, has_history, root_of
 from npcompat._internal.core.op import Op
-from npcompat._internal.core.retained_outputs import RetainedOutputs, materialize
-from npcompat._internal.core.trace_notes import AT_END, COUNTED, GUARDS, LAYOUT
+from npcompat._internal.core.retained_outputs import RetainedOutputs, busy, materialize
+from npcompat._internal.core.trace_notes import AT_END, COUNTED, DIFFERENTIATES, GUARDS, LAYOUT
 from npcompat._internal.dispatch import (
     backends,
     execution,
@@ -111,12 +106,14 @@ class Program:
         "__weakref__",
         "alone",
         "captured",
+        "differentiates",
         "donated",
         "errors",
         "form",
         "function",
         "given",
         "guards",
+        "histories",
         "key",
         "layout_of_new",
         "layouts",
@@ -128,6 +125,7 @@ class Program:
         "places",
         "programs",
         "pure",
+        "read_histories",
         "read_only",
         "reads",
         "state",
@@ -161,7 +159,7 @@ class Program:
 
         static = [leaf.value if type(leaf) is Static else leaf for leaf in call.leaves]
         watch = Watch(function, [x for x in static if not isinstance(x, Handle)], name)
-        inputs = [_handles.read(h) for h in call.inputs]
+        inputs = [*map(_input, call.inputs)]
         if moves_streams := sharding.several[0] and modes.current().trace is None:
             stream.release_all()
         found = self.captured = watch.run(
@@ -212,11 +210,16 @@ class Program:
             [*_of_variables([*found.reads, *self.writes]), *notes.get(COUNTED, ())],
             notes.get(GUARDS, ()),
         )
+        self.differentiates = bool(notes.get(DIFFERENTIATES))
+        self.histories = call.histories()
+        self.read_histories = [*map(has_history, self.reads)]
         self.training, self.numpy_dtypes = modes.current().training, modes.current().numpy_dtypes
         self.programs, self.key = programs_on_xla(found.op, self.donated, self.numpy_dtypes)
 
     def fits(self, recording: bool) -> bool:
-        """Return False if, while recording, other captured arrays have nodes than in the trace."""
+        """Return False if other captured arrays have nodes than in the trace, where that matters."""
+        if self.differentiates and [*map(has_history, self.reads)] != self.read_histories:
+            return False
         return not recording or [h._value.node is not None for h in self.reads] == self.nodes
 
     def own_arrays(self, call: Call) -> Own:
@@ -250,11 +253,15 @@ class Program:
             return NO_CACHED_RUN
         if not all(map(is_plain, args)):
             return NO_CACHED_RUN
+        if self.differentiates and any(map(has_history, (*args, *self.read_only))):
+            return NO_CACHED_RUN
         inputs = [a._value.payload for a in args]
         for i, known in enumerate(types):
             if type(inputs[i]) not in backends.ON_DEVICES:
                 if inputs[i].nbytes >= _LARGE:
                     execution.lend(self.op, inputs, self.donated)
+                if type(inputs[i]) is onp.ndarray and mode.backend == "numpy":
+                    return NO_CACHED_RUN  # it stays on the host
                 if type(inputs[i]) is onp.ndarray:
                     inputs[i] = transfer_to_xla(inputs[i], mode, self.op.name)
             if inputs[i].aval is not known:
@@ -345,9 +352,11 @@ class Program:
         with uninterrupted:
             if self.donated:
                 ownership.release(values, payloads, self.given)
-            results = execution.execute(self.op, payloads, self.donated)
+            borrowed = any([type(h._value) is BorrowedValue for h in self.writes])
+            with busy(found.written[: found.given] if stays and not borrowed else ()):
+                results = execution.execute(self.op, payloads, self.donated)
             outputs, changed, written, flags = found.split(results)
-            if not stays or any([type(h._value) is BorrowedValue for h in self.writes]):
+            if not stays or borrowed:
                 self.state = None
                 self._write_through(written, results, mode)
             else:
@@ -515,6 +524,14 @@ def _on_device(make: Callable[[], Any], send: Callable[[Any], Any]) -> Any:
     """Make a value on the host, and send it to its device."""
     with tracing.eagerly():
         return send(make())
+
+
+def _input(handle: Handle) -> Value:
+    """Return the value of an argument to be traced; that of a view has a node if its root has."""
+    value = _handles.read(handle)
+    if value.node is None and handle._view is not None and has_history(handle):
+        return Value(value.payload, root_of(handle)._value.node)
+    return value
 
 
 def _argument(handle: Handle) -> Value:

@@ -176,9 +176,10 @@ class Trace:
 
     def node_inside(self, handle: Handle, outside: Value) -> Leaf | None:
         """Return the node of an outside handle's value in the trace."""
-        if handle._extra is not None and handle._extra.leaf is not None:
-            return handle._extra.leaf
-        return None if outside.node is None else OUTSIDE
+        leaf = None if handle._extra is None else handle._extra.leaf
+        if outside.node is None or outside.node is leaf:
+            return leaf
+        return OUTSIDE
 
     def writing(self, handle: Handle) -> None:
         """Note that the handle is about to be written."""

@@ -22,6 +22,7 @@ class Leaf:
     """Tape node of a variable: the handle of its gradient, and the `grad_req`."""
 
     __slots__ = ("grad", "request", "sequence", "variable")
+    released = False
 
     def __init__(
         self, grad: "Handle | None", request: str, variable: "Handle | None" = None

@@ -163,6 +163,13 @@ def extra(handle: Handle) -> Extra:
     return handle._extra
 
 
+def has_history(handle: Handle) -> bool:
+    """Return True for an array that was computed or written while recording."""
+    root = root_of(handle)
+    node, rare = root._value.node, root._extra
+    return node is not None and (rare is None or node is not rare.leaf)
+
+
 def note_variable_view(root: Handle) -> None:
     """Note that a view of an array has become a variable."""
     extra(root).has_variable_views = _variable_views[0] = True

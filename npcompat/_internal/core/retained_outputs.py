@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
+from npcompat._internal.core import program_lock
 from npcompat._internal.core.handle import (
     BorrowedValue,
     Handle,
@@ -24,6 +25,7 @@ from npcompat._internal.core.handle import (
     root_of,
 )
 
+_lock = program_lock.lock
 _slot: Any = Value.__dict__["payload"]
 _count = sys.getrefcount
 
@@ -39,15 +41,71 @@ class RetainedValue(Value):
 
     @property
     def payload(self) -> Any:
-        """The payload, from the program's results."""
-        state, position = _slot.__get__(self)
-        return state.payloads[position]
+        """The payload, from the program's results; a run in another thread ends first."""
+        if not _lock.acquire(False):
+            with program_lock.held:
+                return _payload_of(self)
+        try:
+            return _payload_of(self)
+        finally:
+            _lock.release()
 
     @property
     def version(self) -> int:
         """Version of the program's last run."""
         version: int = _slot.__get__(self)[0].version
         return version
+
+
+def _payload_of(value: Value) -> Any:
+    """Return the payload of a retained value, which another thread may have materialized."""
+    found = _slot.__get__(value)
+    return found[0].payloads[found[1]] if type(value) is RetainedValue else found
+
+
+class BusyValue(Value):
+    """Value of an array whose buffer a running program overwrites; reads wait for its end."""
+
+    __slots__ = ()
+
+    def __init__(self, handle: Handle) -> None:
+        before = handle._value
+        _slot.__set__(self, (handle, before))
+        self.node, self.index = before.node, before.index
+
+    @property
+    def payload(self) -> Any:
+        """The payload after the run; in a callback of the program that of before it."""
+        handle, before = _slot.__get__(self)
+        with program_lock.held:
+            now = handle._value
+        return before.payload if now is self else now.payload
+
+    def restore(self) -> None:
+        """Give the array its value back, after a run that has failed."""
+        handle, before = _slot.__get__(self)
+        if handle._value is self:
+            handle._value = before
+
+
+class busy:
+    """Context of a run that overwrites the buffers of arrays, which get new values after it."""
+
+    __slots__ = ("_handles", "_values")
+
+    def __init__(self, handles: Sequence[Handle]) -> None:
+        self._handles: Sequence[Handle] = handles
+        self._values: list[BusyValue] = []
+
+    def __enter__(self) -> None:
+        for handle in self._handles:
+            self._values.append(BusyValue(handle))
+            handle._value = self._values[-1]
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None:
+            for value in self._values:
+                value.restore()
 
 
 class LazyValue(Value):
@@ -79,15 +137,22 @@ def materialize(value: Value) -> None:
     if type(value) is LazyValue:
         value.payload  # noqa: B018
     elif type(value) is RetainedValue:
-        state, position = _slot.__get__(value)
-        payload = state.payloads[position]
-        rare = state.handles[position]._extra
-        if rare is not None and state.handles[position]._value is value:
-            rare.version = state.version
-        state.values[position] = state.payloads[position] = None
-        kept: Any = value
-        kept.__class__ = Value
-        kept.payload = payload
+        with program_lock.held:
+            if type(value) is RetainedValue:  # no other thread has done it meanwhile
+                _take_out(value)
+
+
+def _take_out(value: Value) -> None:
+    """Take a value's payload out of the results of its program."""
+    state, position = _slot.__get__(value)
+    rare = state.handles[position]._extra
+    if rare is not None and state.handles[position]._value is value:
+        rare.version = state.version
+    payload = state.payloads[position]
+    state.values[position] = state.payloads[position] = None
+    _slot.__set__(value, payload)
+    kept: Any = value
+    kept.__class__ = Value
 
 
 def version_of(root: Handle) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 from npcompat._internal.core import modes
 
 GUARDS, COUNTED, AT_END, LAYOUT = "guards", "counted guards", "at end", "layout on a mesh"
+DIFFERENTIATES = "runs backward"
 CAPTURED = "lists of what ended traces have captured"
 _MAKES = "makes arrays"
 _NOTED = "dicts whose items are noted"
@@ -20,6 +21,11 @@ _ITEM, _MAPPING, _CHECK = 0, 2, 4
 def guard(holds: Callable[[], bool], otherwise: str) -> None:
     """Let the program that is being made be used only while a function returns True."""
     _outermost().notes.setdefault(GUARDS, []).append((_CHECK, holds, otherwise, None))
+
+
+def differentiates() -> None:
+    """Note that the function runs backward: its program depends on what was recorded outside."""
+    _outermost().notes[DIFFERENTIATES] = True
 
 
 def counted(owner: Any, name: str) -> None:

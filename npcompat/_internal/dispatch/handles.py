@@ -142,7 +142,7 @@ def _through(handle: Handle, view: View, parent: Value) -> Value:
     if (
         cached is not None
         and view.version == version
-        and (cached.node is not None or parent.node is None)
+        and (parent.node is None if cached.node is None else not cached.node.released)
     ):
         return cached
     lens = view.lens

@@ -1,26 +1,35 @@
 """Pending errors of programs: flags among their outputs, checked at the next read."""
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as onp
 
 from npcompat._internal.backend.jax import sharding
-from npcompat._internal.core import modes
+from npcompat._internal.core import modes, program_lock
 from npcompat._internal.dispatch import backends
 from npcompat._internal.native import fast_path
 
 MOST = 64
 """Number of flags that are left unread until a read: older ones were computed long ago."""
 pending: list[tuple[Any, Sequence[tuple[type[Exception], str]]]] = []
-"""Flags that nobody has looked at, with their errors; the fast path appends to it, too."""
+"""Flags of the main thread that nobody has looked at, with their errors; C appends to it, too."""
+
+
+main_thread = threading.main_thread().ident or 0
+"""Identifier of the thread that keeps flags for later; in the others a program waits for its own."""
 
 
 def expect(flags: Any, errors: Sequence[tuple[type[Exception], str]]) -> None:
     """Keep the error flags of a program; the next read raises the error of the first flag set.
 
-    Flags on the host raise at once: no later read of host arrays would check them.
+    Flags on the host raise at once: no later read of host arrays would check them. In another
+    thread than the main one those on XLA do, too: the results may be read in any thread.
     """
+    if threading.get_ident() != main_thread:
+        _raise_if_set(flags, errors)
+        return
     pending.append((flags, errors))
     if type(flags) is onp.ndarray:
         raise_pending()
@@ -32,22 +41,31 @@ def raise_pending(left: int = 0, keep: bool = False) -> None:
     """Raise the first error that a program has flagged so far; the newest `left` stay unread.
 
     With `keep=True` the next read raises it again: NumPy ignores the errors of the buffer protocol,
-    and then asks in another way.
+    and then asks in another way. Other threads leave the flags to the main one.
     """
+    if pending and threading.get_ident() != main_thread:
+        if not program_lock.is_in_callback():  # whose program may be the one to wait for
+            for flags, errors in list(pending):
+                _raise_if_set(flags, errors)
+        return
     while len(pending) > left:
+        found = pending.pop(0)
         try:
-            found = pending.pop(0)
-        except IndexError:  # another thread has looked at it meanwhile
-            return
-        flags, errors = found
-        if fast_path.is_clear(flags):
-            continue
-        array = flags if type(flags) is onp.ndarray else _read(flags)
-        if b"\1" in array.tobytes():  # ten times as fast as `any` for so few
+            _raise_if_set(*found)
+        except BaseException:
             if keep:
                 pending.insert(0, found)
-            kind, message = errors[int(onp.flatnonzero(array)[0])]
-            raise kind(message)
+            raise
+
+
+def _raise_if_set(flags: Any, errors: Sequence[tuple[type[Exception], str]]) -> None:
+    """Wait for flags, and raise the error of the first that is set."""
+    if fast_path.is_clear(flags):
+        return
+    array = flags if type(flags) is onp.ndarray else _read(flags)
+    if b"\1" in array.tobytes():  # ten times as fast as `any` for so few
+        kind, message = errors[int(onp.flatnonzero(array)[0])]
+        raise kind(message)
 
 
 def check_pending() -> None:
@@ -65,4 +83,4 @@ def _read(flags: Any) -> onp.ndarray[Any, Any]:
         return backends.to_host(flags)
 
 
-__all__ = ["MOST", "check_pending", "expect", "pending", "raise_pending"]
+__all__ = ["MOST", "check_pending", "expect", "main_thread", "pending", "raise_pending"]

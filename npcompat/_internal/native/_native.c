@@ -195,6 +195,7 @@ connect(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args), PyObject *kwargs
             training_at = PySequence_Index(fields, training_name);
             numpy_dtypes_at = PySequence_Index(fields, numpy_dtypes_name);
             device_at = PySequence_Index(fields, device_name);
+            backend_at = PySequence_Index(fields, backend_name);
             Py_DECREF(fields);
         }
         else {
@@ -263,7 +264,7 @@ fill(PyObject *module)
     } names[] = {
         {&out_name, "out"}, {&dtype_name, "dtype"}, {&aval_name, "aval"}, {&shape_name, "shape"}, {&sharding_name, "sharding"}, {&payload_name, "payload"},
         {&on_host_name, "on_host"}, {&acquire_name, "acquire"}, {&release_name, "release"}, {&hold_name, "hold"}, {&rerun_name, "rerun"}, {&finished_name, "finished"}, {&name_name, "name"}, {&is_default_name, "is_default"},
-        {&only_recording_name, "only_recording"}, {&training_name, "training"}, {&numpy_dtypes_name, "numpy_dtypes"}, {&device_name, "device"},
+        {&only_recording_name, "only_recording"}, {&training_name, "training"}, {&numpy_dtypes_name, "numpy_dtypes"}, {&device_name, "device"}, {&backend_name, "backend"},
         {&default_device_name, "jax_default_device"}, {&dunder_name, "__name__"}, {NULL, NULL},
     };
     if (PyInterpreterState_Get() != PyInterpreterState_Main()) {

@@ -19,7 +19,7 @@ enum {
     DO(slow_path) DO(read) DO(raise_failed) DO(on_devices) DO(xla_scalar) DO(x64_scopes) DO(exit_x64_scope) DO(keep) DO(clock) DO(call_errors)     \
     DO(no_value) DO(numpy_function) DO(node) DO(later) DO(sequence) DO(config) DO(on_host) DO(lens) DO(index_get) DO(index_put)          \
     DO(index_look) DO(whole_axis) DO(no_axis) DO(new_axis) DO(slice_kind) DO(first) DO(updating) DO(state) DO(traced)             \
-    DO(program_cache) DO(borrowed_value) DO(export) DO(release_buffer) DO(several) DO(on_one_device) DO(block_on_cpu_mesh) DO(warn_of_precision) DO(pending) DO(raise_pending) DO(check_pending) \
+    DO(program_cache) DO(borrowed_value) DO(export) DO(release_buffer) DO(several) DO(on_one_device) DO(block_on_cpu_mesh) DO(warn_of_precision) DO(pending) DO(raise_pending) DO(check_pending) DO(expect) DO(main_thread) \
     DO(guards) DO(changes) DO(program_lock) DO(transfer_to_xla) DO(no_cached_run) DO(captured_type_error)
 
 #define DECLARE(name) static PyObject *name##_;
@@ -40,7 +40,7 @@ static struct {
     DO(node, pullback) DO(node, outputs) DO(node, sequence)                                                                                                       \
     DO(state, recomputable) DO(state, given) DO(state, handles) DO(state, payloads) DO(state, places) DO(state, read_only)           \
     DO(state, lazy_values) DO(state, values) DO(state, version) DO(traced, alone) DO(traced, errors) DO(traced, key) DO(traced, numpy_dtypes)        \
-    DO(traced, op) DO(traced, programs) DO(traced, pure) DO(traced, state) DO(traced, training) DO(traced, guards)           \
+    DO(traced, op) DO(traced, programs) DO(traced, pure) DO(traced, state) DO(traced, training) DO(traced, guards) DO(traced, differentiates)          \
     DO(guards, always) DO(guards, stamp)                                                                                     \
     DO(lens, attrs) DO(lens, get) DO(lens, look) DO(lens, operands) DO(lens, put)                                           \
     DO(op, ufunc) DO(op, outputs) DO(op, scalars) DO(op, prefers_xla) DO(op, programs) DO(op, rule) DO(op, inputs) DO(op, numpy_constructor) \
@@ -60,14 +60,14 @@ static struct {
 
 static PyTypeObject *scalar_classes[MOST_SCALARS]; /* classes of scalars on the host by NumPy's type numbers; some are NULL */
 static int connected;
-static Py_ssize_t is_default_at, only_recording_at, training_at, numpy_dtypes_at, device_at; /* fields of modes */
+static Py_ssize_t is_default_at, only_recording_at, training_at, numpy_dtypes_at, device_at, backend_at; /* fields of modes */
 /* Positions of the first table of each kind in `ProgramCache.direct`, for the default dtype policy;
    NumPy's is the next. */
 static Py_ssize_t xla_programs, host_programs, donating_programs;
 static int binary_op;                        /* opcode of BINARY_OP */
 static int only_programs;                    /* an autocast policy is in force, which NumPy's own functions would ignore */
 static PyObject *zero, *one, *no_attrs, *out_keyword;
-static PyObject *default_device_name, *device_name;
+static PyObject *default_device_name, *device_name, *backend_name;
 static PyObject *out_name, *dtype_name, *aval_name, *shape_name, *sharding_name, *payload_name, *on_host_name, *is_default_name, *dunder_name, *only_recording_name, *training_name, *numpy_dtypes_name;
 static PyObject *acquire_name, *release_name, *hold_name, *rerun_name, *finished_name, *name_name;
 

@@ -67,7 +67,13 @@ gather_inputs(PyObject *traced, PyObject *args, PyObject *types, PyObject *mode,
         }
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++) {
-        PyObject *payload = SLOT(SLOT(PyTuple_GET_ITEM(args, i), array__value), value_payload), *aval;
+        PyObject *value = SLOT(PyTuple_GET_ITEM(args, i), array__value), *payload = SLOT(value, value_payload), *aval;
+        if (SLOT(traced, traced_differentiates) == Py_True && SLOT(value, value_node) != Py_None) {
+            return 0; /* it was recorded outside */
+        }
+        if (IS_NDARRAY(payload) && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(mode, backend_at), "numpy") == 0) {
+            return 0; /* it stays on the host */
+        }
         Py_INCREF(payload);
         if (IS_NDARRAY(payload)) {
             PyObject *name = PyObject_GetAttr(SLOT(traced, traced_op), name_name);
@@ -91,7 +97,7 @@ gather_inputs(PyObject *traced, PyObject *args, PyObject *types, PyObject *mode,
 /* Gather the captured operands of a program, if its retained outputs are current:
    `RetainedOutputs.operands`. */
 static int
-gather_state(PyObject *state, PyObject **found)
+gather_state(PyObject *state, int differentiates, PyObject **found)
 {
     PyObject *payloads = SLOT(state, state_payloads), *places = SLOT(state, state_places), *read_only = SLOT(state, state_read_only);
     PyObject *lazy_values = SLOT(state, state_lazy_values);
@@ -117,9 +123,12 @@ gather_state(PyObject *state, PyObject **found)
         }
     }
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(read_only); i++) {
-        PyObject *value = SLOT(PyList_GET_ITEM(read_only, i), array__value);
+        PyObject *handle = PyList_GET_ITEM(read_only, i), *value = SLOT(handle, array__value), *rare = SLOT(handle, array__extra);
         if (!IS(value, value_) || !IS(SLOT(value, value_payload), xla_array_)) {
             return 0;
+        }
+        if (differentiates && SLOT(value, value_node) != Py_None && (rare == Py_None || SLOT(rare, extra_leaf) != SLOT(value, value_node))) {
+            return 0; /* it was written while recording */
         }
     }
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(places); i++) {
@@ -129,13 +138,20 @@ gather_state(PyObject *state, PyObject **found)
     return 1;
 }
 
-/* Keep error flags for the next read; -1 if one of those that were computed long ago is set:
-   `expect` of dispatch/pending_errors.py. */
+/* Keep error flags for the next read; -1 if one of those that were computed long ago is set, or in
+   another thread than the main one: `expect` of dispatch/pending_errors.py. */
 static int
 expect_flags(PyObject *flags, PyObject *errors)
 {
-    PyObject *pair = PyTuple_Pack(2, flags, errors), *read = NULL, *left;
-    int kept = pair != NULL && PyList_Append(pending_, pair) == 0;
+    PyObject *pair, *read = NULL, *left;
+    int kept;
+    if (PyThread_get_thread_ident() != PyLong_AsUnsignedLong(main_thread_)) {
+        read = PyObject_CallFunctionObjArgs(expect_, flags, errors, NULL);
+        Py_XDECREF(read);
+        return read == NULL ? -1 : 0;
+    }
+    pair = PyTuple_Pack(2, flags, errors);
+    kept = pair != NULL && PyList_Append(pending_, pair) == 0;
     Py_XDECREF(pair);
     if (!kept || PyList_GET_SIZE(pending_) <= 2 * UNREAD_FLAGS) {
         return kept ? 0 : -1;
@@ -222,7 +238,7 @@ try_fast_rerun(PyObject *traced, PyObject *args, PyObject *types)
     gathered = gather_inputs(traced, args, types, mode, payloads + reads);
     Py_DECREF(mode);
     if (gathered == 1 && !is_pure) {
-        gathered = SLOT(traced, traced_state) == state && gather_state(state, payloads);
+        gathered = SLOT(traced, traced_state) == state && gather_state(state, SLOT(traced, traced_differentiates) == Py_True, payloads);
         for (Py_ssize_t i = 0; i < reads; i++) {
             gathered ? Py_INCREF(payloads[i]) : (void)(payloads[i] = NULL);
         }

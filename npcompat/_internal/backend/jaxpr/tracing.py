@@ -211,7 +211,7 @@ def _dependence(jaxpr: Jaxpr, known: dict[Var, frozenset[int]]) -> list[frozense
         name = eqn.primitive.name
         if name == "stop_gradient":
             outs = [_NOTHING] * len(eqn.outvars)
-        elif name in CALLS:
+        elif name in CALLS - _OWN_DERIVATIVES:
             body = getattr(called(eqn), "jaxpr", called(eqn))
             outs = _dependence(body, dict(zip(body.invars, found, strict=True)))
         else:
@@ -224,6 +224,8 @@ def _dependence(jaxpr: Jaxpr, known: dict[Var, frozenset[int]]) -> list[frozense
 
 
 _NOTHING: frozenset[int] = frozenset()
+_OWN_DERIVATIVES = frozenset(["custom_jvp_call", "custom_vjp_call"])
+"""Calls whose derivative does not follow from what they compute."""
 
 
 def contains_loop(jaxpr: Any, names: Collection[str]) -> bool:

@@ -11,8 +11,9 @@ import numpy as onp
 import npcompat
 from npcompat._internal.backend.jax import differentiation, interop
 from npcompat._internal.backend.jax.kernels import kinks
-from npcompat._internal.backend.jaxpr import overlapping_writes
-from npcompat._internal.compile import control_flow, guards, noted_state, snapshots, watch
+from npcompat._internal.backend.jaxpr import overlapping_writes, tracing
+from npcompat._internal.compile import control_flow, guards, noted_state, snapshots, trace, watch
+from npcompat._internal.core.graph_node import Node
 from npcompat._internal.core.op import REGISTRY, Op
 from npcompat._internal.dispatch import apply, array_like, writes
 from npcompat.numpy import _manipulation, _memory, _ufunc
@@ -48,6 +49,11 @@ def _zeros(outs, cotangents, separate):
     if isinstance(outs, tuple):
         return tuple(one(o, c) for o, c in zip(outs, cotangents, strict=True))
     return one(outs, cotangents[0])
+
+
+def _leaf_of(self, handle, outside):
+    """Take a variable for one that was never written while recording."""
+    return None if handle._extra is None else handle._extra.leaf
 
 
 def _all_carry(self, given, data, states):
@@ -170,6 +176,18 @@ MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     "buffers that are written again": (
         "host-gradients",
         lambda: mock.patch.object(array_like, "owned", side_effect=lambda array, given: array),
+    ),
+    "derivatives that a user defines": (
+        "state",
+        lambda: mock.patch.object(tracing, "_OWN_DERIVATIVES", frozenset()),
+    ),
+    "arrays that were recorded outside": (
+        "state",
+        lambda: mock.patch.object(trace.Trace, "node_inside", _leaf_of),
+    ),
+    "views that hold a released graph": (
+        "state",
+        lambda: mock.patch.object(Node, "released", False),
     ),
     "unused outputs": (
         "gradients",

@@ -87,6 +87,23 @@ class Looped(gluon.HybridBlock):
         return outs.sum() + (outs * self.count).sum(), last.detach()
 
 
+class Steep(autograd.Function):
+    """Rounding with a derivative that its value does not have."""
+
+    def forward(self, x):
+        return np.rint(x)
+
+    def backward(self, d):
+        return d * 3
+
+
+class Rounded(gluon.HybridBlock):
+    """A block whose derivative the user defines."""
+
+    def forward(self, x):
+        return Steep()(x) * 2
+
+
 CHANGES = [
     "held.k = {n}",
     "held.items[0] = {n}",
@@ -124,6 +141,9 @@ CHANGES = [
     "third.weight.wd_mult = {f}",
     "looped.rate = {f}",
     "looped.count[...] = {n}",
+    "variable[{i} % 2] = {n}",
+    "with autograd.record(): variable[0] = variable[1] * {n}",
+    "variable[...] = np.array([{n}, 1.0])",
 ]
 CALLS = [
     "results.append(held(x))",
@@ -138,6 +158,13 @@ CALLS = [
     "results.append(net(x.reshape(1, 2)))",
     "results.extend(looping(x))",
     "results.extend(looping(x))",
+    "results.append(given(variable))",
+    "results.append(given(variable[::-1]))",
+    "results.append(given(variable.reshape(2, 1)[:, 0]))",
+    "results.append(given(x))",
+    "results.append(reading(x * {n}))",
+    "results.append(rounding(x * {n}))",
+    "results.append(viewing())",
 ]
 
 
@@ -182,6 +209,45 @@ def run(lines: list[str], compiled: bool) -> list:
         loss.backward()
         return [loss, looped.weight.grad() * 1, looped.count * 1]
 
+    variable, beside = np.array([1.0, 3.0]), np.ones(1)
+    variable.attach_grad()
+    beside.attach_grad()
+    row = variable[1:]
+
+    def differentiated(y, z):
+        variable.zero_grad()
+        with autograd.record():
+            loss = (beside * y * z).sum()
+        loss.backward()
+
+    def squared(y):
+        differentiated(y, y)
+
+    def product(y):
+        differentiated(y, variable)
+
+    def given(y):
+        squared(y)
+        return variable.grad * 1
+
+    def reading(y):
+        product(y)
+        return variable.grad * 1
+
+    rounded = Rounded()
+
+    def rounding(y):
+        with autograd.record():
+            loss = rounded(third(y.reshape(1, 2))).sum()
+        loss.backward()
+        return third.weight.grad() * 1
+
+    def viewing():
+        with autograd.record():
+            loss = (row * 2).sum()
+        loss.backward()
+        return variable.grad * 1
+
     settings, levels = SimpleNamespace(k=2.0), [1.0]
     level_at = levels.__getitem__
 
@@ -202,6 +268,8 @@ def run(lines: list[str], compiled: bool) -> list:
     if compiled:
         held.hybridize()
         looped.hybridize()
+        rounded.hybridize()
+        squared, product = npx.jit(squared), npx.jit(product)
         called, step, step_adam = npx.jit(called), npx.jit(step), npx.jit(step_adam)
         step_heavy, weighed, static = (
             npx.jit(step_heavy),
@@ -209,7 +277,8 @@ def run(lines: list[str], compiled: bool) -> list:
             npx.jit(static, static_argnums=1),
         )
     x, results = np.array([1.0, 2.0]), []
-    names = {**locals(), "np": np, "lr_scheduler": lr_scheduler, "Gain": Gain}
+    modules = {"np": np, "autograd": autograd, "lr_scheduler": lr_scheduler}
+    names = {**locals(), **modules, "Gain": Gain}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for line in lines:
@@ -230,6 +299,8 @@ def check(lines: list[str]) -> None:
     eager, compiled = run(lines, False), run(lines, True)
     for number, (a, b) in enumerate(zip(eager, compiled, strict=True)):
         texts = isinstance(a, str), isinstance(b, str)
+        if texts == (False, True) and b == "AutogradError":
+            return  # what was recorded outside is refused, and the two differ from here on
         same = a == b if all(texts) else not any(texts) and onp.allclose(a, b, 1e-4, 1e-5)
         same = same and (all(texts) or a.dtype == b.dtype)
         if not same:

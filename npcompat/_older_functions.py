@@ -137,6 +137,9 @@ _HERE = {"arange": 3, "empty": 1, "full": 2, "ones": 1, "zeros": 1}
 _FIXED = {"exclude": False, "reverse": False, "squeeze_axis": False}
 """Parameters that have nothing here but the value that they have if not given."""
 _NOTES = {
+    "array": "of an array, as np.array([0, 1])",
+    "axis": "an empty axis stands for all axes in MXNet: leave it out",
+    "twice": "of a variable, as the argument stands there twice",
     "exclude": "axis= names the axes that are reduced: there is no exclude=",
     "reverse": "there is no reverse=",
     "squeeze_axis": "np.squeeze leaves an axis out",
@@ -206,7 +209,7 @@ def call(name: str, node: ast.Call) -> tuple[ast.expr | None, str]:
     given = dict(bound.arguments)
     if isinstance(given.get("data"), tuple):
         given["data"] = list(given["data"])
-    hint = _refused(given)
+    hint = _refused(given) or _unfit(template, given)
     if hint:
         return None, f"use {template}: {hint}"
     if name in ("reshape", "broadcast_to"):
@@ -244,9 +247,40 @@ def _refused(given: Mapping[str, Any]) -> str:
         constant = value.value if isinstance(value, ast.Constant) else ...
         if name in _FIXED and constant is not _FIXED[name]:
             return _NOTES[name]
+        is_empty = isinstance(value, ast.Tuple | ast.List) and not value.elts
+        if name in ("axis", "axes") and is_empty:
+            return _NOTES["axis"]
         if name == "num_outputs" and not (type(constant) is int and constant > 1):
             return _NOTES[name]
     return ""
+
+
+def _unfit(template: str, given: Mapping[str, Any]) -> str:
+    """The reason why arguments can't stand where a template names them; empty if they can."""
+    parts = list(ast.walk(ast.parse(template, mode="eval")))
+    names = [part.id for part in parts if isinstance(part, ast.Name)]
+    asked = {part.value.id for part in parts if _is_asked(part)}  # type: ignore[attr-defined]
+    for name, node in given.items():
+        if names.count(name) > 1 and not _is_pure(node):
+            return _NOTES["twice"]
+        if name in asked and isinstance(node, ast.Constant | ast.List | ast.Tuple | ast.UnaryOp):
+            return _NOTES["array"]
+    return ""
+
+
+def _is_pure(node: Any) -> bool:
+    """Return True for an expression that has the same value, and no effect, when it runs again."""
+    if isinstance(node, ast.Call):
+        known = isinstance(node.func, ast.Attribute) and node.func.attr in _CALLS
+        return known and all(map(_is_pure, [*node.args, *[w.value for w in node.keywords]]))
+    kinds = ast.Name | ast.Attribute | ast.Constant | ast.Tuple | ast.List | ast.UnaryOp | ast.BinOp
+    parts = [p for p in ast.iter_child_nodes(node) if isinstance(p, ast.expr)]
+    return isinstance(node, kinds) and all(map(_is_pure, parts))
+
+
+def _is_asked(part: ast.AST) -> bool:
+    """Return True where a template asks a parameter for an attribute, as an array has it."""
+    return isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name)
 
 
 def _shape(shape: ast.expr, data: ast.expr) -> ast.expr | None:

@@ -362,19 +362,28 @@ class _Finder(ast.NodeVisitor):
         if name == "Perplexity" and node.args and not _is_none(node.args[0]):
             new = _call(node, node.args[1:], {"ignore_label": node.args[0]})
             self._add(node, "the first argument is eps, as in MXNet 2", node, new)
-        if (
-            isinstance(node.func, ast.Attribute)
-            and node.func.attr == "take"
-            and len(node.args) == 1
-            and not node.keywords
-            and isinstance(made := self._value(node.func.value), ast.Call)
-            and self._path(made.func).startswith("mxnet.nd")
-        ):
-            new = expression("f(i, axis=0, mode='clip')", f=node.func, i=node.args[0])
-            self._add(node, "take() without an axis takes elements, as in NumPy", node, new)
+        self._method(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "name_scope":
             self._add(node, "names are the attributes that lead to them", hint="remove the `with`")
         self.generic_visit(node)
+
+    def _method(self, node: ast.Call) -> None:
+        """Find methods of `nd` arrays that mean another thing here."""
+        if not isinstance(node.func, ast.Attribute):
+            return
+        method, x = node.func.attr, node.func.value
+        made = self._value(x) if method in ("take", "flatten", "sort") else None
+        if not (isinstance(made, ast.Call) and self._path(made.func).startswith("mxnet.nd")):
+            return
+        if method == "take" and len(node.args) == 1 and not node.keywords:
+            new = expression("f(i, axis=0, mode='clip')", f=node.func, i=node.args[0])
+            self._add(node, "take() without an axis takes elements, as in NumPy", node, new)
+        elif method == "flatten" and not node.args and not node.keywords:
+            new = expression("np.reshape(x, (len(x), -1))", x=x)
+            self._add(node, "flatten() leaves one axis, as in NumPy", node, new)
+        elif method == "sort" and not node.args and not node.keywords:
+            new = expression("np.sort(x)", x=x)
+            self._add(node, "sort() sorts in place, as in NumPy", node, new)
 
     def _draw(self, node: ast.Call, name: str) -> None:
         """Find a draw of `mx.nd.random` with a shape."""

@@ -26,6 +26,11 @@ LINES = [
     ("y = nd.reshape(x, shape=(-2, 0))", "(use np.reshape(data, shape): 0, -2, -3 and -4 in a shape have no meaning here)"),
     ("y = nd.reshape(x, shape=s)", "(use np.reshape(data, shape): 0, -2, -3 and -4 in a shape have no meaning here)"),
     ("y = nd.split(x, 1)", "(use np.split(data, num_outputs, axis=axis): np.split gives a list for one part, too)"),
+    ("y = nd.flatten(next(x))", "(use np.reshape(data, (len(data), -1)): of a variable, as the argument stands there twice)"),
+    ("y = nd.flatten(x)", "y = np.reshape(x, (len(x), -1))"),
+    ("y = nd.sum(x, axis=())", "(use np.sum(data, axis=axis, keepdims=keepdims): an empty axis stands for all axes in MXNet: leave it out)"),
+    ("y = nd.transpose(x, axes=())", "(use np.transpose(data, axes=axes): an empty axis stands for all axes in MXNet: leave it out)"),
+    ("y = nd.take(x, [0, 1])", "(use np.take(a, indices.astype('int64'), axis=axis, mode=mode): of an array, as np.array([0, 1]))"),
     ("y = nd.exp(x, out=z)", "(use np.exp(data))"),
     ("y = nd.round(x)", "(see np.round, whose arguments and meaning may be others)"),
     ("y = nd.LeakyReLU(x)", "(use np or npx: functions of MXNet's older arrays are not here)"),
@@ -179,6 +184,20 @@ def test_a_place_is_found_with_the_line_to_write(line, instead):
 @pytest.mark.parametrize("line", SAME)
 def test_nothing_is_said_of_what_means_the_same(line):
     assert [p for p in migrate.places(HEAD + line) if p.line > 3] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "instead"),
+    [
+        ("y = x.flatten()", "y = np.reshape(x, (len(x), -1))"),
+        ("y = x.sort()", "y = np.sort(x)"),
+        ("y = x.take(i)", "y = x.take(i, axis=0, mode='clip')"),
+    ],
+)
+def test_methods_of_older_arrays_that_mean_another_thing(line, instead):
+    found = [p for p in migrate.places(HEAD + "x = nd.exp(a)\n" + line) if p.line == 5]
+    assert [p.instead for p in found] == [instead]
+    assert not [p for p in migrate.places(HEAD + line) if p.line > 3]  # of unknown arrays
 
 
 def test_what_is_to_be_used_is_here():

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from multiprocessing import spawn
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -86,6 +87,7 @@ def install() -> None:
     sys.meta_path.insert(0, _Finder)
     np.ndarray.__module__ = "numpy"
     mtrand.seeds_numpys[0] = _creation.aliases_numpys[0] = True
+    spawn.get_preparation_data = _prepared
 
 
 def is_installed() -> bool:
@@ -98,6 +100,7 @@ def uninstall() -> None:
     np.ndarray.__module__ = _MODULE
     sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not _Finder]
     mtrand.seeds_numpys[0] = _creation.aliases_numpys[0] = False
+    spawn.get_preparation_data = _PREPARED
 
 
 # --- functions of a program in other processes ----------------------------------------------------
@@ -112,6 +115,23 @@ def place(stack: ExitStack) -> None:
         stack.enter_context(npx.backend(PLACED["backend"]))
     if PLACED["device"] is not None:
         stack.enter_context(as_device(PLACED["device"]))
+
+
+_PREPARED = spawn.get_preparation_data
+
+
+class _NumpysDtypes:
+    """Object that a spawned process unpickles first: functions of npcompat that it is sent by name
+    give NumPy's dtypes, as in the program.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return exec, ("import os; os.environ['NPCOMPAT_DEFAULT_DTYPE'] = 'numpy'",)
+
+
+def _prepared(name: str) -> dict[str, Any]:
+    """Return what a spawned process is told, as `multiprocessing.spawn` does."""
+    return {"npcompat": _NumpysDtypes(), **_PREPARED(name)}
 
 
 class Mark(bytes):

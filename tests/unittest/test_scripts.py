@@ -483,3 +483,26 @@ def test_a_programs_log_has_its_own_lines_only(tmp_path):
     )
     expected = run("main.py", cwd=tmp_path)
     assert run("-m", "npcompat", "main.py", cwd=tmp_path) == expected == (0, "INFO:root:3\n", "")
+
+
+SPAWNING = """
+    import multiprocessing as mp
+    from concurrent.futures import ProcessPoolExecutor
+
+    import numpy as np
+
+    if __name__ == "__main__":
+        spawned = mp.get_context("spawn")
+        with spawned.Pool(1) as pool:
+            print(pool.map(np.var, [[1e8, 1e8 + 1]]), pool.map(np.mean, [[16777217.0]]))
+        with ProcessPoolExecutor(1, mp_context=spawned) as pool:
+            print(list(pool.map(np.std, [[1e8, 1e8 + 1]])))
+        print("NPCOMPAT_DEFAULT_DTYPE" in __import__("os").environ)
+"""
+
+
+def test_functions_sent_to_spawned_processes_have_numpys_dtypes(tmp_path):
+    (tmp_path / "main.py").write_text(textwrap.dedent(SPAWNING))
+    expected = run("main.py", cwd=tmp_path)
+    assert expected[0] == 0, expected[2]
+    assert run("-m", "npcompat", "main.py", cwd=tmp_path) == expected

@@ -6,6 +6,7 @@ import numpy as onp
 
 import npcompat.numpy as np
 import npcompat.numpy_extension as npx
+from npcompat._internal.core.op import normalized_axes
 from npcompat._internal.support.errors import InferenceError
 from npcompat.gluon._labels import check_labels
 from npcompat.gluon.loss._base import TINY, Loss
@@ -150,9 +151,9 @@ class SoftmaxCrossEntropyLoss(Loss):
                 label = label * (1 - self._smoothing) + self._smoothing / classes
             loss = -(self._weighing(pred) * label).sum(axis=self._axis, keepdims=True)
             return self._mean(loss, sample_weight)
+        counted = self._counted(pred, label)
         weighed = self._weighing(pred)
         loss = -self._of_label(weighed, label)
-        counted = self._counted(pred, label)
         if self._smoothing:
             shared = -weighed.mean(axis=self._axis, keepdims=True)
             loss = loss * (1 - self._smoothing) + shared * self._smoothing
@@ -184,7 +185,9 @@ class SoftmaxCrossEntropyLoss(Loss):
                 return None
             counted = label != self._ignored
             return np.expand_dims(counted, self._axis)
-        label, classes = np.asarray(label), pred.shape[self._axis]  # `pick` has checked the axis
+        if not -pred.ndim <= self._axis < pred.ndim:
+            normalized_axes(self._axis, pred.ndim)  # raises
+        label, classes = np.asarray(label), pred.shape[self._axis]
         check_labels(type(self).__name__, label, classes, self._ignored)
         counted = None if self._ignored is None else label != self._ignored
         if counted is None or counted.ndim == pred.ndim:

@@ -9,7 +9,7 @@ CC ?= cc
 
 TESTS := tests/unittest
 QUICK := $(addprefix $(TESTS)/,test_views.py test_indexing.py test_dispatch.py test_autograd.py test_jit.py test_gluon_layers.py)
-NATIVE := $(addprefix $(TESTS)/,test_native.py test_native_elements.py test_cached_calls.py test_fast_path_safety.py test_views.py test_strides.py test_indexing.py)
+NATIVE := $(addprefix $(TESTS)/,test_native.py test_recent_calls.py test_jit_state.py test_guards.py test_native_elements.py test_cached_calls.py test_fast_path_safety.py test_views.py test_strides.py test_indexing.py)
 
 .PHONY: backends digits test lint types unit examples benchmarks quick full native-strict sanitize slow-path users-xla python313 slow programs scipy scikit coverage libraries
 

@@ -123,10 +123,6 @@ def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
             )  # a tracer of the program's own `jax.grad`, too
         ):
             return infix(to_numpys(x1, other), to_numpys(x2, other))
-        if not isinstance(other, _OPERANDS) and _takes_over(type(other)):
-            return _by_class(infix, x1, x2, ours, other)
-        if op.ufunc is onp.multiply and _repeats(ours, other):
-            return NotImplemented
         if type(ours) in late_bound.scalars and _is_object(ours, other):
             if infix not in _COMPARISONS and handles.read(ours).node is not None:
                 raise TypeError(
@@ -135,6 +131,10 @@ def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
                 )
             number = handles.to_host(ours)[()]  # NumPy's scalars leave it to the object's operator
             return infix(number, other) if ours is x1 else infix(other, number)
+        if not isinstance(other, _OPERANDS) and _takes_over(type(other)):
+            return _by_class(infix, x1, x2, ours, other)
+        if op.ufunc is onp.multiply and _repeats(ours, other):
+            return NotImplemented
         if not isinstance(other, _OPERANDS) and hasattr(other, "__array_wrap__"):
             return _of_truths(_apply(op, (x1, x2)), infix, ours, other)
     return _apply(op, (x1, x2))
@@ -251,7 +251,7 @@ def _in_place(op: Op, x: Any, *others: Any) -> Any:
                 raise TypeError(
                     f"operand {type(other).__name__!r} does not support ufuncs (__array_ufunc__=None)"
                 )
-            if is_sparse(other):
+            if is_sparse(other) or _takes_over(type(other)) or (is_jaxs(other) and not is_live(x)):
                 return NotImplemented  # Python tries the operator that makes a new array
             made = overridden(op, "__call__", (x, other), {"out": (x,)})
             if made is not NotImplemented:

@@ -34,6 +34,11 @@ pd.offsets.Day(2) * i
 np.array([pd.Timestamp("2024")]) + pd.Timedelta("1D")
 np.array([pd.Timestamp("2024")]) == pd.Timestamp("2024")
 a == pd.Interval(0, 1)
+i[1] == pd.Timestamp("2020")
+i[1] != pd.NaT
+i[1] == pd.Interval(0, 2)
+i.sum() == pd.Timedelta("1D")
+i[1] * pd.Timedelta("1D")
 pd.Interval(0, 1) in a
 """,
     "torch": """
@@ -107,6 +112,37 @@ def names(library: str, module: Any) -> dict[str, Any]:
     elif library == "jax":
         found["jnp"] = pytest.importorskip("jax.numpy")
     return found
+
+
+IN_PLACE = {
+    "pandas": """
+d += pd.Timedelta("1D")
+d[1:] += pd.Timedelta("1D")
+d[d > pd.Timestamp("2024-01-01")] -= pd.Timedelta("1h")
+td /= pd.Timedelta("1D")
+i *= pd.offsets.Day()
+""",
+    "jax": """
+a += jnp.ones(3)
+a *= jnp.ones(3)
+""",
+    "builtins": """
+a += deciding
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("library", "line"), [(n, x) for n, text in IN_PLACE.items() for x in text.strip().splitlines()]
+)
+def test_an_operator_in_place_beside_another_class(library, line):
+    with npx.np_default_dtype():
+        wanted, found = names(library, onp), names(library, np)
+        exec(line, wanted)
+        exec(line, found)
+    for name in ("a", "i", "d", "td"):
+        assert str(found[name]) == str(wanted[name])
+        assert type(found[name]).__name__ == type(wanted[name]).__name__
 
 
 @pytest.mark.parametrize(("library", "line"), LINES)

@@ -326,7 +326,7 @@ def _is_default(default: Any, node: ast.expr) -> bool:
 
 
 def in_words(name: str) -> str:
-    """What to use for a function of `mx.nd` that is not rewritten."""
+    """Return in words the replacement of a function of `mx.nd` that is not rewritten."""
     if name in _CALLS:
         return f"use {_CALLS[name][1]}"
     for space, module in _SPACES.items():

@@ -118,9 +118,7 @@ def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
             means_more(other)
             or (names_class(other) and not is_live(ours))
             or (not isinstance(other, _OPERANDS) and is_sparse(other))
-            or (
-                is_jaxs(other) and not is_live(ours)
-            )  # a tracer of the program's own `jax.grad`, too
+            or (is_jaxs(other) and not is_live(ours))
         ):
             return infix(to_numpys(x1, other), to_numpys(x2, other))
         if type(ours) in late_bound.scalars and _is_object(ours, other):

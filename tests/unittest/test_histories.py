@@ -1,4 +1,4 @@
-"""What was recorded before a compiled function is called, and gradients that its code defines."""
+"""Arrays recorded before a compiled function is called, and gradients that its code defines."""
 
 import numpy as onp
 import pytest

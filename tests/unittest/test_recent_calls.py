@@ -3,7 +3,7 @@
 import numpy as onp
 import pytest
 from both_ways import NEEDED
-from internals import Program, jit, rerun_recent
+from internals import Program, jit
 
 from npcompat import autograd, gluon, np, npx
 from npcompat.gluon import nn
@@ -236,4 +236,18 @@ def test_switched_off_nothing_is_kept(monkeypatch):
         with autograd.record():
             f(x)
     assert not f._recorded
-    assert rerun_recent(f._recent, (x,), jit.modes.current()) is jit.NO_CACHED_RUN
+
+
+def test_equal_recorded_calls_have_one_entry():
+    variable = np.ones(2)
+    total = np.zeros(2)
+    f = npx.jit(lambda x: (total.__iadd__(x), x * variable)[1])
+    x = np.ones(2)
+    for i in range(5):
+        if i == 2:
+            variable.attach_grad()  # another program
+        with autograd.record():
+            f(x)
+            f(total)  # which the function writes: looked up each time
+    assert len(f._recorded) <= 4
+    assert len({(id(r.program), r.nodes) for r in f._recorded}) == len(f._recorded)

@@ -362,8 +362,10 @@ class Compiled:
     def _note(self, program: "Program", args: tuple[Any, ...], mode: modes.Mode) -> None:
         """Add a program to the recent ones, with the types of its arguments."""
         if mode.recording:
-            if "calls" in fast_path.enabled and not sharding.several[0]:
-                self._recorded.insert(0, Recent(program, *kinds(args)))
+            recent = Recent(program, *kinds(args))
+            known = any([_are_equal(recent, r) for r in self._recorded])
+            if "calls" in fast_path.enabled and not sharding.several[0] and not known:
+                self._recorded.insert(0, recent)
                 del self._recorded[_RECENT:]
             return
         if mode.backend == "numpy":
@@ -400,6 +402,12 @@ def _aval(payload: Any, mode: modes.Mode, name: str) -> Any:
     if engine_of(mode) is None:
         return XLA.aval(payload)
     return transfer_to_xla(payload, mode, name).aval
+
+
+def _are_equal(one: Recent, other: Recent) -> bool:
+    """Return True for the same program of arrays with the same avals."""
+    same = one.program is other.program and one.nodes == other.nodes
+    return same and all(map(python.is_, one.avals, other.avals))
 
 
 def _are_plain(args: tuple[Any, ...]) -> bool:

@@ -50,7 +50,6 @@ from npcompat._internal.support.errors import CompileWarning, user_location
 from npcompat._internal.support.interrupts import uninterrupted
 
 _LARGE = backends.XLA.LARGE
-_lock = program_lock.lock
 
 
 _programs: "WeakValueDictionary[int, Program]" = WeakValueDictionary()
@@ -283,13 +282,7 @@ class Program:
                 if mode.recording
                 else self._on_handles(call, mode)
             )
-        if not _lock.acquire(False):
-            with program_lock.held:
-                return self._replayed(call, mode)
-        try:
-            return self._replayed(call, mode)
-        finally:
-            _lock.release()
+        return program_lock.run_held(self._replayed, call, mode)
 
     def _replayed(self, call: Call, mode: modes.Mode) -> Any:
         """Run the program on its retained outputs if these are current, else on the handles."""
@@ -390,13 +383,7 @@ class Program:
         """Run the program on plain arrays as one recorded operation."""
         if self.pure:
             return self._recorded(args, args)
-        if not _lock.acquire(False):
-            with program_lock.held:
-                return self._recorded(args, args)
-        try:
-            return self._recorded(args, args)
-        finally:
-            _lock.release()
+        return program_lock.run_held(self._recorded, args, args)
 
     def _recorded(
         self, inputs: Sequence[Handle], handles: Sequence[Handle], leaves: Sequence[Any] = ()

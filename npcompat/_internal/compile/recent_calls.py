@@ -70,7 +70,7 @@ def rerun_recorded(recent: Sequence[Recent], args: tuple[Any, ...], mode: modes.
             and program.guards.hold()
         ):
             fits = program.fits(True) and program.touched.isdisjoint(map(id, args))
-            if fits and not have_variable_views((*args, *program.reads)):
+            if fits and not (have_variable_views(args) or have_variable_views(program.reads)):
                 return program.replay_recorded(args)
             break
     return NO_CACHED_RUN

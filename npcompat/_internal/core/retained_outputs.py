@@ -25,7 +25,6 @@ from npcompat._internal.core.handle import (
     root_of,
 )
 
-_lock = program_lock.lock
 _slot: Any = Value.__dict__["payload"]
 _count = sys.getrefcount
 
@@ -42,13 +41,7 @@ class RetainedValue(Value):
     @property
     def payload(self) -> Any:
         """The payload, from the program's results; a run in another thread ends first."""
-        if not _lock.acquire(False):
-            with program_lock.held:
-                return _payload_of(self)
-        try:
-            return _payload_of(self)
-        finally:
-            _lock.release()
+        return program_lock.run_held(_payload_of, self)
 
     @property
     def version(self) -> int:

@@ -34,6 +34,7 @@ from npcompat._internal.dispatch.borrowed_buffers import over_memory
 from npcompat._internal.native.fast_path import FramelessCall
 from npcompat._libraries.replacing import with_numpys
 from npcompat._script.packages import (
+    OURS,
     PYTHONS_OWN,
     SOME_PACKAGE,
     attribute,
@@ -258,6 +259,18 @@ def _callback(x: Any) -> Any:
 
 def _as_given(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tuple[Any, Any, None]:
     return args, kwargs, None
+
+
+def as_array(method: Any) -> Any:
+    """Decorate a method `__array__` of the program: packages that ask for an array get NumPy's."""
+
+    @wraps(method)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        found = method(*args, **kwargs)
+        asks = sys._getframe(1).f_globals.get("__name__")
+        return found if package_in(asks) == OURS else with_numpys(found)
+
+    return call
 
 
 class _Handing:
@@ -523,6 +536,7 @@ _CONTAINERS = frozenset((list, dict, tuple, str, bytes, np.ndarray))
 
 __all__ = [
     "across",
+    "as_array",
     "assigned",
     "handed_over",
     "is_instance",

@@ -13,7 +13,16 @@ from npcompat import np, npx
 from npcompat._internal.core import modes
 from npcompat._internal.dispatch.devices import as_device
 from npcompat._script import border, packages
-from npcompat._script.source import ACROSS, ASSIGNED, ITEM, JIT, KEY, OF_PYTHON, converted
+from npcompat._script.source import (
+    ACROSS,
+    AS_ARRAY,
+    ASSIGNED,
+    ITEM,
+    JIT,
+    KEY,
+    OF_PYTHON,
+    converted,
+)
 from npcompat.numpy import _creation
 from npcompat.numpy.random import mtrand
 
@@ -67,6 +76,7 @@ BOUND: dict[str, Any] = {
     OF_PYTHON["issubclass"]: border.is_subclass,
     OF_PYTHON["setattr"]: border.set_attribute,
     JIT: _compiled,
+    AS_ARRAY: border.as_array,
 }
 """Functions that converted source calls, by their names there."""
 

@@ -19,7 +19,9 @@ OF_PYTHON = {
 """Names there of functions of the border, by the functions of Python that they replace."""
 JIT = "__npcompat_jit__"
 """Name there of the decorator that compiles a function."""
-_BOUND = frozenset((ACROSS, KEY, ITEM, ASSIGNED, JIT, *OF_PYTHON.values()))
+AS_ARRAY = "__npcompat_as_array__"
+"""Name there of the decorator of methods `__array__`, whose results packages take."""
+_BOUND = frozenset((ACROSS, KEY, ITEM, ASSIGNED, JIT, AS_ARRAY, *OF_PYTHON.values()))
 PROGRAM = "__npcompat_program__"
 """Name in the globals of converted source."""
 _PYTHONS = frozenset(
@@ -121,6 +123,8 @@ class _Converter(ast.NodeTransformer):
         returns, node.returns = node.returns, None
         found = self.generic_visit(node)
         node.returns = returns
+        if node.name == "__array__":
+            node.decorator_list.append(ast.copy_location(ast.Name(AS_ARRAY, ast.Load()), node))
         return found
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
@@ -310,6 +314,7 @@ def _end(code: CodeType) -> tuple[int, int]:
 __all__ = [
     "ACROSS",
     "ASSIGNED",
+    "AS_ARRAY",
     "ITEM",
     "JIT",
     "KEY",

@@ -13,7 +13,7 @@ import numpy as onp
 import pytest
 from internals import BorrowedValue
 
-from npcompat import np, npx
+from npcompat import autograd, np, npx
 from npcompat._internal.native import fast_path
 from npcompat._script import border, importer
 from npcompat._script.source import converted
@@ -544,3 +544,54 @@ def test_transformed_functions_of_jax_get_numpys_arrays():
     assert [r.tolist() for r in names["found"]] == [[2, 4], [2, 4], [2, 4], [2, 4], [2, 2]] + [
         [2, 4]
     ] * 3
+
+
+def test_objects_that_give_arrays_are_taken_by_packages():
+    import scipy.ndimage
+
+    names = execute(
+        """
+        class Frame:
+            def __init__(self, rows):
+                self.rows = rows
+            def __array__(self, dtype=None, copy=None):
+                return self.rows if dtype is None else self.rows.astype(dtype)
+        frame = Frame(np.array([[1.0, 2.0], [3.0, 5.0]]))
+        filtered = scipy.ndimage.gaussian_filter(frame, 1.0)
+        added = np.add(frame, 1)
+        with autograd.record():
+            x = np.ones(2)
+            x.attach_grad()
+            y = (np.asarray(Frame(x)) * 3).sum()
+        y.backward()
+        """,
+        np=np,
+        scipy=scipy,
+        autograd=autograd,
+    )
+    expected = scipy.ndimage.gaussian_filter(onp.array([[1.0, 2.0], [3.0, 5.0]]), 1.0)
+    assert type(names["filtered"]) is np.ndarray
+    onp.testing.assert_allclose(names["filtered"], expected, rtol=1e-6)
+    assert type(names["added"]) is np.ndarray
+    assert names["added"].tolist() == [[2, 3], [4, 6]]
+    assert names["x"].grad.tolist() == [3, 3]
+
+
+def test_functions_that_a_package_has_kept_equal_the_programs():
+    namespace = execute(
+        """
+        def double(x):
+            return x * 2
+        def triple(x):
+            return x * 3
+        """
+    )
+    double = namespace["double"]
+    calls = [border._callback(f) for f in (double, namespace["triple"])]
+    for made in (fast_path._FramelessCall, fast_path.FramelessCall):
+        kept = made(double, calls[0].prepare, calls[0].finish)
+        assert kept == double and double == kept and kept == made(double, None, None)
+        assert kept != namespace["triple"] and kept != 1
+        assert hash(kept) == hash(double) and repr(kept) == repr(double)
+        with pytest.raises(TypeError):
+            kept < double  # noqa: B015

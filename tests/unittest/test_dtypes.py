@@ -2,6 +2,7 @@
 low precision.
 """
 
+import array
 import itertools
 
 import ml_dtypes
@@ -512,3 +513,19 @@ def test_clipped_complex_numbers_keep_nan(low, high):
 def test_differences_of_truth_values_are_refused():
     error = agrees(lambda np, a: np.gradient(a), onp.array([True, False, True]))
     assert isinstance(error, TypeError)
+
+
+def test_what_says_its_elements_keeps_64_bits(backend):
+    numbers = array.array("d", [1.0, 1 / 3])
+    for given in (numbers, memoryview(numbers), [numbers], onp.array(numbers)):
+        assert np.array(given).dtype == "float64"
+        assert np.array(given).ravel()[1] == 1 / 3
+        assert np.add(given, 0).dtype == "float64"
+    assert np.array(array.array("f", [1.0])).dtype == "float32"
+
+
+def test_tensors_of_torch_keep_64_bits(backend):
+    torch = pytest.importorskip("torch")
+    tensor = torch.tensor([1.0, 1 / 3], dtype=torch.float64)
+    assert np.array(tensor).dtype == np.array([tensor]).dtype == "float64"
+    assert (np.ones(2, dtype="uint8") / tensor).dtype == torch.float64

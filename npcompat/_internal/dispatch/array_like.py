@@ -250,6 +250,15 @@ def _carries(x: Any, dtype: onp.dtype[Any]) -> bool:
         return not SCALARS.issuperset(map(type, x)) and any(
             type(e) not in SCALARS and _carries(e, dtype) for e in x
         )
-    if hasattr(x, "dtype"):
-        return bool(dtypes.narrow(x.dtype, ()) != x.dtype)
-    return hasattr(x, "__array_interface__") or hasattr(x, "__array__")
+    if hasattr(x, "dtype"):  # torch's and pandas' are no dtypes of NumPy's
+        return not isinstance(x.dtype, onp.dtype) or dtypes.narrow(x.dtype, ()) != x.dtype
+    return hasattr(x, "__array_interface__") or hasattr(x, "__array__") or _has_memory(x)
+
+
+def _has_memory(x: Any) -> bool:
+    """Return True for an object that gives its memory, which says what its elements are."""
+    try:
+        memoryview(x)
+    except TypeError:
+        return False
+    return True

@@ -286,6 +286,16 @@ class _FramelessCall:
         except AttributeError:
             return getattr(read(self, "function"), name)
 
+    def __repr__(self) -> str:
+        return repr(self.function)
+
+    def __eq__(self, other: object) -> Any:
+        """Compare functions: a call equals the function that it calls, and another call of it."""
+        return self.function == (other.function if type(other) is _FramelessCall else other)
+
+    def __hash__(self) -> int:
+        return hash(self.function)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.function, self.prepare, self.finish)
 

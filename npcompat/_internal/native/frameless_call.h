@@ -125,6 +125,34 @@ frameless_call_getattro(PyObject *object, PyObject *name)
     return found;
 }
 
+static PyObject *
+frameless_call_repr(PyObject *self)
+{
+    return PyObject_Repr(((FramelessCall *)self)->function);
+}
+
+static PyTypeObject frameless_call_type;
+
+/* Compare functions: a call equals the function that it calls, and another call of it. */
+static PyObject *
+frameless_call_compare(PyObject *self, PyObject *other, int op)
+{
+    PyObject *function = ((FramelessCall *)self)->function;
+    if (op != Py_EQ && op != Py_NE) {
+        Py_RETURN_NOTIMPLEMENTED;
+    }
+    if (Py_IS_TYPE(other, &frameless_call_type)) {
+        other = ((FramelessCall *)other)->function;
+    }
+    return PyObject_RichCompare(function, other, op);
+}
+
+static Py_hash_t
+frameless_call_hash(PyObject *self)
+{
+    return PyObject_Hash(((FramelessCall *)self)->function);
+}
+
 static PyMemberDef frameless_call_members[] = {
     {"function", Py_T_OBJECT_EX, offsetof(FramelessCall, function), Py_READONLY, "The function that is called."},
     {"prepare", Py_T_OBJECT_EX, offsetof(FramelessCall, prepare), Py_READONLY, "What arguments go through."},
@@ -152,6 +180,9 @@ static PyTypeObject frameless_call_type = {
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
     .tp_new = frameless_call_new,
     .tp_call = frameless_call_call,
+    .tp_repr = frameless_call_repr,
+    .tp_richcompare = frameless_call_compare,
+    .tp_hash = frameless_call_hash,
     .tp_getattro = frameless_call_getattro,
     .tp_members = frameless_call_members,
     .tp_methods = frameless_call_methods,

@@ -319,13 +319,16 @@ def _computed_where(op: Op, inputs: list[Value], mask: Value) -> list[Value]:
     """Replace elements that a ufunc leaves out by a harmless number.
 
     So they raise no floating-point errors. Nor can an infinite derivative, times a cotangent of
-    zero, become a nan in the gradient.
+    zero, become a nan in the gradient. Floats in a program without gradients need neither.
     """
     number = _HARMLESS.get(name_of(op), 1)
+    needs_floats = modes.current().trace is None or modes.differentiated()
     found = []
     for value in inputs:
         dtype = getattr(value.payload, "dtype", None)
-        if dtype is not None and (dtype.kind in "biufc" or dtypes.is_inexact(dtype)):
+        if dtype is not None and (
+            dtype.kind in "biu" or (needs_floats and dtypes.is_inexact(dtype))
+        ):
             harmless = Value(onp.asarray(number, dtype))
             value = execution.run(_harmless_where, [mask, value, harmless])
         found.append(value)

@@ -20,6 +20,7 @@ from npcompat._internal.backend.jaxpr import (
     compat,
     cpu_product,
     cpu_rewrites,
+    loop_bodies,
     ragged_rounds,
     roll_loops,
     tracing,

@@ -3,7 +3,7 @@
 import jax
 import numpy as onp
 import pytest
-from internals import cpu_rewrites
+from internals import cpu_rewrites, loop_bodies
 
 from benchmarks.programs import heat
 from npcompat import np, npx
@@ -56,7 +56,19 @@ def summed(np, a, steps):
     return x * total
 
 
-PROGRAMS = (heat.program, wave, shifted, in_turn, elementwise, summed)
+def by_channels(np, a, steps):
+    weights, places = np.linspace(0, 1, 5), (3, 1, 4, 0, 2)
+    out, total = np.zeros((*a.shape, 5)), np.ones(a.shape)
+    for _ in range(steps):
+        for i in range(5):
+            out[:, :, places[i]] = weights[i] * (a + total) ** 2 / 9
+        for i in range(4):  # reads what it writes
+            out[:, :, i + 1] += out[:, :, i] / 2
+        total = out.sum(axis=-1) / (1 + abs(out.sum(axis=-1)))
+    return np.concatenate([out, total[:, :, None]], axis=-1)
+
+
+PROGRAMS = (by_channels, heat.program, wave, shifted, in_turn, elementwise, summed)
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3, 9, 10, 11, 24, 61])
@@ -91,6 +103,18 @@ def repeated(step, length, *state):
     return jax.lax.fori_loop(0, length, lambda _, s: step(*s), state)
 
 
+def take(a, i):
+    return jax.lax.dynamic_slice_in_dim(a, i, 1)
+
+
+def write(a, i, row):
+    return jax.lax.dynamic_update_slice_in_dim(a, row, i, 0)
+
+
+def write_row(i, a):
+    return i + 1, write(a, i, take(B, i) + 1)
+
+
 A, B, C = (jax.numpy.ones((N, N)) * k for k in (1, 2, 3))
 
 
@@ -105,6 +129,11 @@ A, B, C = (jax.numpy.ones((N, N)) * k for k in (1, 2, 3))
         (lambda a: (a * 2 + 1,), (A,), 20, []),  # one kernel
         (lambda a: (a * 2 + 1,), (A,), 2000, [2000]),
         (lambda a: (a[::-1] * 2,), (A,), 20, [20]),  # reads other elements
+        (write_row, (0, A), 16, []),
+        (write_row, (0, A), 17, [17]),
+        (lambda i, a: (i + 1, loop_bodies.in_place(a, B[:1] + i, (i, 0))), (0, A), 16, []),
+        (lambda i, a: (i + 1, write(a, i, take(a, i - 1) + 1)), (0, A), 9, [9]),  # reads it
+        (lambda i, a: (i + 1, write(a, i, a[:1] + 1)), (0, A), 9, [9]),
     ],
 )
 def test_which_loops_have_several_rounds_in_one(step, state, length, expected):

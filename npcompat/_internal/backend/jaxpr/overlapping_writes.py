@@ -10,6 +10,9 @@ may share. If the written array and the new values have a common root, and anyth
 lies between, one of the two is copied first. It is the written array if that is reshaped, since XLA
 would have to copy it anyway, else the new values. A single element that is written to many places is
 computed again for each of them, so that it reads that memory, too.
+
+A scatter of several pieces is a kernel of its own, which reads values that are stored; that of a
+single piece becomes a `dynamic_update_slice`.
 """
 
 import functools
@@ -174,7 +177,8 @@ class Separator:
         array, values = equation.invars[0], equation.invars[place]
         out = equation.outvars[0]
         invars = [*equation.invars]
-        how = memory.how(array, values) if _is_large(values) and _is_large(array) else -1
+        overlaps = _is_large(values) and _is_large(array) and not _is_apart(equation)
+        how = memory.how(array, values) if overlaps else -1
         if how >= 0 and array in memory.laid_out:
             stored = self._stored(array)
             invars[0] = stored.outvars[0]
@@ -195,17 +199,16 @@ class Separator:
     def _call(self, equation: JaxprEqn) -> list[JaxprEqn]:
         """Copy operands that share memory before a call that writes some of its operands."""
         memory, made, invars = self._memory, [], [*equation.invars]
-        for i, one in enumerate(invars):
-            if _is_large(one) and any(
-                [
-                    one is other or memory.how(other, one) >= 0
-                    for other in equation.invars[:i]
-                    if _is_large(other)
-                ]
-            ):
+        earlier: set[Any] = set()  # the roots of the operands before
+        for i, one in enumerate(equation.invars):
+            if not _is_large(one):
+                continue
+            reads = memory.reads_of(one)
+            if earlier and (_ANY in reads or _ANY in earlier or not earlier.isdisjoint(reads)):
                 stored = self._stored(one)
                 invars[i] = stored.outvars[0]
                 made.append(stored)
+            earlier |= memory.roots_of(one)
         replaced = equation.replace(invars=invars) if made else equation
         memory.note(replaced)
         return [*made, replaced]
@@ -217,6 +220,14 @@ class Separator:
             invars=[array], outvars=[var]
         )
         return stored
+
+
+def _is_apart(equation: JaxprEqn) -> bool:
+    """Return True for a scatter of several pieces, into which XLA fuses nothing."""
+    if equation.primitive.name != "scatter":
+        return False
+    places: Any = equation.invars[1].aval
+    return bool(math.prod(places.shape[:-1]) > 1)
 
 
 def _writes(jaxpr: Any) -> bool:

@@ -3,7 +3,7 @@
 - Two arrays that change places in each round, as in `now, after = after, now`, are copied in each
   round; of two rounds in one, each array stays in its place.
 - Short loops of elementwise work become one kernel, which stores the arrays once, not in each
-  round.
+  round. They may write parts of arrays that they do not read.
 
 Rounds are put together here, not by the `unroll` of `lax.scan`, so that the rewrites of writes
 (`overlapping_writes`) see all of them.
@@ -11,22 +11,29 @@ Rounds are put together here, not by the `unroll` of `lax.scan`, so that the rew
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import jax
 from jax import lax
 
 from npcompat._internal.backend.jaxpr.compat import ClosedJaxpr, Jaxpr, JaxprEqn, Var, jaxpr_as_fun
+from npcompat._internal.backend.jaxpr.loop_bodies import is_put
 from npcompat._internal.backend.jaxpr.primitives import CALLS, called, family
 
 MOST_EQNS = 1024
 """Maximum number of equations of the rounds that become one."""
 LEAST_BYTES = 1 << 12
 """Minimum number of bytes of arrays that change places, for which copies cost more than code."""
+MOST_WRITES = 16
+"""Maximum number of rounds that become one kernel, or one for each, if they write parts of arrays."""
 _FREE = frozenset(
     ["broadcast_in_dim", "expand_dims", "iota", "reshape", "squeeze", "optimization_barrier"]
 )
 _ELEMENTWISE = family("elementwise") | _FREE
+_SAME = frozenset(["copy", "optimization_barrier"])
+_SLICES = frozenset(["dynamic_slice", "slice"])
+_INLINED = frozenset(["jit", "pjit"])
 
 
 def unrolled(equation: JaxprEqn) -> Callable[..., list[Any]] | None:
@@ -40,10 +47,18 @@ def unrolled(equation: JaxprEqn) -> Callable[..., list[Any]] | None:
     if found["unroll"] != 1 or not is_plain or len(equation.outvars) != carried:
         return None
     body: ClosedJaxpr = found["jaxpr"]
-    at_once = _at_once(body.jaxpr, found["num_consts"], found["length"])
-    if at_once < 2:
+    constants, length = found["num_consts"], found["length"]
+    count = _count(body.jaxpr)
+    if length > 1 and count * length <= MOST_EQNS:
+        plain = body.jaxpr
+        if length <= MOST_WRITES and _writes(plain):
+            plain = _with_plain_writes(plain)
+        if _is_one_kernel(plain, constants, length <= MOST_WRITES):
+            return _Rounds(body.replace(jaxpr=plain), constants, length, length)
+    at_once = _turns(body.jaxpr, constants)
+    if not 1 < at_once <= length or count * at_once > MOST_EQNS:
         return None
-    return _Rounds(body, found["num_consts"], found["length"], at_once)
+    return _Rounds(body, constants, length, at_once)
 
 
 class _Rounds:
@@ -75,15 +90,6 @@ class _Rounds:
         return several(state, rest)
 
 
-def _at_once(body: Jaxpr, constants: int, length: int) -> int:
-    """Return how many rounds are to become one."""
-    count = _count(body)
-    if count * length <= MOST_EQNS and _is_elementwise(body):
-        return length
-    turns = _turns(body, constants)
-    return turns if 1 < turns <= length and count * turns <= MOST_EQNS else 1
-
-
 def _count(jaxpr: Jaxpr) -> int:
     """Return the number of equations, those of inner jaxprs included."""
     inner = [p for e in jaxpr.eqns for p in e.params.values()]
@@ -94,17 +100,103 @@ def _count(jaxpr: Jaxpr) -> int:
     return total
 
 
-def _is_elementwise(jaxpr: Jaxpr) -> bool:
-    """Return True if XLA makes one kernel of the equations, which reads each element once."""
-    for e in jaxpr.eqns:
+def _is_one_kernel(body: Jaxpr, constants: int, may_write: bool) -> bool:
+    """Return True if XLA makes one kernel of the rounds, which reads each element once.
+
+    Those are elements of the operands of elementwise work, and of tables, which are arrays from
+    outside of the loop. An array of which a round writes a part is not read in the loop.
+    """
+    tables = {*body.invars[:constants], *body.constvars}
+    origins: dict[Any, Any] = {v: v for v in (*body.invars, *body.constvars)}
+    read, written = set(), set()
+    for e in body.eqns:
         name = e.primitive.name
-        if name in CALLS:
-            found = called(e)
-            if not _is_elementwise(getattr(found, "jaxpr", found)):
+        operands = [origins.get(v) if isinstance(v, Var) else None for v in e.invars]
+        if name in _SLICES:
+            if operands[0] not in tables:
                 return False
-        elif name not in _ELEMENTWISE:
+        elif name in _SAME:
+            origins.update(zip(e.outvars, operands, strict=True))
+        elif name == "dynamic_update_slice" and may_write:
+            if operands[0] is None or operands[0] in tables:
+                return False
+            written.add(operands[0])
+            read.update(operands[1:])
+            origins[e.outvars[0]] = operands[0]
+        elif _is_elementwise(e):
+            read.update(operands)
+        else:
             return False
-    return True
+    return read.isdisjoint(written)
+
+
+def _is_elementwise(equation: JaxprEqn) -> bool:
+    if equation.primitive.name not in CALLS:
+        return equation.primitive.name in _ELEMENTWISE
+    found = called(equation)
+    return all(map(_is_elementwise, getattr(found, "jaxpr", found).eqns))
+
+
+def _writes(jaxpr: Jaxpr) -> bool:
+    """Return True if a jaxpr writes a part of an array, itself or in calls."""
+    return any(
+        [
+            is_put(e)
+            or e.primitive.name == "dynamic_update_slice"
+            or (e.primitive.name in _INLINED and _writes(called(e).jaxpr))
+            for e in jaxpr.eqns
+        ]
+    )
+
+
+def _with_plain_writes(jaxpr: Jaxpr) -> Jaxpr:
+    """Return a jaxpr whose own equations write parts of arrays, not calls in it.
+
+    Of arrays that are not read, no write needs a loop of one round.
+    """
+    equations: list[JaxprEqn] = []
+    outvars = _inline(jaxpr, {}, equations)
+    replaced: Jaxpr = jaxpr.replace(eqns=equations, outvars=outvars)
+    return replaced
+
+
+def _inline(jaxpr: Jaxpr, names: dict[Any, Any], made: list[JaxprEqn]) -> list[Any]:
+    """Append the equations of a jaxpr, those of calls that write included; return its results.
+
+    Parameters
+    ----------
+    names : dict
+        What the variables of the jaxpr are called in those equations.
+    """
+
+    def named(atoms: Sequence[Any]) -> list[Any]:
+        return [names.get(v, v) if isinstance(v, Var) else v for v in atoms]
+
+    for equation in jaxpr.eqns:
+        invars = named(equation.invars)
+        if is_put(equation):
+            equation = _plain_write(equation)
+        elif equation.primitive.name in _INLINED:
+            inner = called(equation)
+            if not inner.consts and _writes(inner.jaxpr):
+                begins = dict(zip(inner.jaxpr.invars, invars, strict=True))
+                results = _inline(inner.jaxpr, begins, made)
+                names.update(zip(equation.outvars, results, strict=True))
+                continue
+        outvars = [Var(v.aval) for v in equation.outvars]
+        names.update(zip(equation.outvars, outvars, strict=True))
+        made.append(equation.replace(invars=invars, outvars=outvars))
+    return named(jaxpr.outvars)
+
+
+def _plain_write(put: JaxprEqn) -> JaxprEqn:
+    types: list[Any] = [v.aval for v in put.invars]
+    array, new, *begin = [jax.ShapeDtypeStruct(t.shape, t.dtype) for t in types]
+    write = partial(lax.dynamic_update_slice, allow_negative_indices=False)
+    with jax.enable_x64(True):
+        found: JaxprEqn = jax.make_jaxpr(write)(array, new, begin).jaxpr.eqns[-1]
+    replaced: JaxprEqn = found.replace(invars=put.invars, outvars=put.outvars)
+    return replaced
 
 
 def _turns(body: Jaxpr, constants: int) -> int:

@@ -8,7 +8,7 @@ import ast
 import copy
 import importlib
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 _ONE = (
@@ -91,6 +91,10 @@ _CALLS: dict[str, tuple[str, str]] = {
         "indices, depth, on_value=1.0, off_value=0.0, dtype='float32'",
         "npx.one_hot(indices, depth, on_value=on_value, off_value=off_value, dtype=dtype)",
     ),
+    "array": (
+        "source_array, ctx=None, dtype=None",
+        "np.array(source_array, dtype=dtype, ctx=ctx)",
+    ),
     "ones": ("shape, ctx=None, dtype='float32'", "np.ones(shape, dtype=dtype, ctx=ctx)"),
     "pick": (
         "data, index, axis=-1, keepdims=False, mode='clip'",
@@ -131,7 +135,7 @@ _CALLS: dict[str, tuple[str, str]] = {
 }
 """Parameters of a function of `mx.nd`, and the call in its place."""
 
-_HERE = {"arange": 3, "empty": 1, "full": 2, "ones": 1, "zeros": 1}
+_HERE = {"arange": 3, "array": 1, "empty": 1, "full": 2, "ones": 1, "zeros": 1}
 """Functions that are here, by the number of arguments whose places are those of MXNet."""
 
 _FIXED = {"exclude": False, "reverse": False, "squeeze_axis": False}
@@ -340,32 +344,54 @@ def in_words(name: str) -> str:
     return "use the functions of np and npx"
 
 
-def replaced(node: ast.AST, edits: Mapping[ast.AST, ast.AST | str]) -> str:
-    """Return the text of a node's replacement, with the parts that are replaced themselves."""
-    new = edits[node]
-    return new if isinstance(new, str) else ast.unparse(_replaced(new, edits, {node}))
+class Replacer:
+    """Replacer of parts of a program by other expressions.
 
+    Parameters
+    ----------
+    program : ast.AST
+        The program.
+    edits : mapping
+        What to write for a node: an expression, or text.
+    name : callable
+        Returns the program's name of `np` or `npx`, where an expression that is new has it.
+    """
 
-def _replaced(node: Any, edits: Mapping[ast.AST, ast.AST | str], within: set[ast.AST]) -> Any:
-    if isinstance(node, list):
-        return [_replaced(item, edits, within) for item in node]
-    if not isinstance(node, ast.AST):
-        return node
-    new = edits.get(node)
-    if isinstance(new, ast.AST) and node not in within:
-        return _replaced(new, edits, {*within, node})
-    made = copy.copy(node)
-    for name, value in ast.iter_fields(node):
-        setattr(made, name, _replaced(value, edits, within))
-    return made
+    def __init__(
+        self,
+        program: ast.AST,
+        edits: Mapping[ast.AST, ast.AST | str],
+        name: Callable[[str], str],
+    ) -> None:
+        self._own, self._edits, self._name = {*ast.walk(program)}, edits, name
+
+    def text(self, node: ast.AST) -> str:
+        """Return the text of a node's replacement, with the parts that are replaced themselves."""
+        new = self._edits[node]
+        return new if isinstance(new, str) else ast.unparse(self._replaced(new, {node}))
+
+    def _replaced(self, node: Any, within: set[ast.AST]) -> Any:
+        if isinstance(node, list):
+            return [self._replaced(item, within) for item in node]
+        if not isinstance(node, ast.AST):
+            return node
+        new = self._edits.get(node)
+        if isinstance(new, ast.AST) and node not in within:
+            return self._replaced(new, {*within, node})
+        made = copy.copy(node)
+        for name, value in ast.iter_fields(node):
+            setattr(made, name, self._replaced(value, within))
+        if isinstance(made, ast.Name) and made.id in _SPACES and node not in self._own:
+            made.id = self._name(made.id)
+        return made
 
 
 __all__ = [
+    "Replacer",
     "call",
     "expression",
     "in_words",
     "is_other",
     "reference",
-    "replaced",
     "takes_draw",
 ]

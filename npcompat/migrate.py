@@ -76,6 +76,7 @@ class _Finder(ast.NodeVisitor):
         self._replaced: set[ast.AST] = set()  # parts of what is replaced as a whole
         self._positions: set[ast.AST] = set()  # what integers are needed for, and names of it
         self._position_names: set[str] = set()
+        self._imported: set[str] = set()  # np and npx, where an import has to be added
 
     def find(self) -> list[Place]:
         """Return the places of the program."""
@@ -83,6 +84,7 @@ class _Finder(ast.NodeVisitor):
         for node in ast.walk(tree):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 self._bind(node)
+        self._bound = set(_bound_names(tree))
         for node in ast.walk(tree):
             if isinstance(node, ast.Subscript):
                 self._note_positions(node.slice)
@@ -123,12 +125,32 @@ class _Finder(ast.NodeVisitor):
                 collect(child, outer)
 
         collect(tree, 0)
-        return {line: self._edited(line, nodes) for line, nodes in parts.items()}
+        replacer = _older_functions.Replacer(tree, self._edits, self._name_of)
+        lines = {line: self._edited(line, nodes, replacer) for line, nodes in parts.items()}
+        for name in sorted(self._imported):
+            first = next(n for n in self._edits if isinstance(n, ast.ImportFrom))
+            bound = self._name_of(name)
+            self._edits[first] = f"{self._edits[first]}, {name}" + (
+                f" as {bound}" if bound != name else ""
+            )
+            lines[first.lineno] = self._edited(first.lineno, parts[first.lineno], replacer)
+        return lines
 
-    def _edited(self, line: int, nodes: Sequence[Any]) -> str:
+    def _name_of(self, space: str) -> str:
+        """Return the program's name of `np` or `npx`, whose import is added where it has none."""
+        paths = {name: path for name, path in self._modules.items() if name not in self._bound}
+        longer = {"np": "mxnet.numpy", "npx": "mxnet.numpy_extension"}[space]
+        for wanted, suffix in ((f"mxnet.{space}", ""), (longer, ""), ("mxnet", f".{space}")):
+            for name, path in paths.items():
+                if path == wanted:
+                    return name + suffix
+        self._imported.add(space)
+        return f"mx{space}" if space in self._bound else space
+
+    def _edited(self, line: int, nodes: Sequence[Any], replacer: _older_functions.Replacer) -> str:
         text = self._lines[line - 1].encode()
         for node in sorted(nodes, key=lambda n: -n.col_offset):
-            new = _older_functions.replaced(node, self._edits)
+            new = replacer.text(node)
             if node.end_lineno != line:  # several lines become one
                 text = text[: node.col_offset] + self._lines[node.end_lineno - 1].encode()
                 rest = text[node.col_offset + node.end_col_offset :]
@@ -455,6 +477,23 @@ class _Finder(ast.NodeVisitor):
         if value == "row_sparse" or (word.arg == "sparse_grad" and value is True):
             return "arrays and gradients are dense"
         return ""
+
+
+def _bound_names(tree: ast.AST) -> Iterator[str]:
+    """Iterate over the names that a program binds to something else than modules of MXNet."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import) or (
+            isinstance(node, ast.ImportFrom) and not _is_of_mxnet(node)
+        ):
+            for alias in node.names:
+                if alias.name.partition(".")[0] != "mxnet":
+                    yield alias.asname or alias.name.partition(".")[0]
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
 
 
 def _is_of_mxnet(node: ast.ImportFrom) -> bool:

@@ -12,7 +12,7 @@ import numpy as onp
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import BorrowedValue, Handle, View, extra, root_of, set_form
 from npcompat._internal.core.op import as_shape
-from npcompat._internal.dispatch import array_like, handles, late_bound, writes
+from npcompat._internal.dispatch import array_like, borrowed_buffers, handles, late_bound, writes
 from npcompat._internal.dispatch.placement import constant
 from npcompat._internal.dispatch.subclasses import instance, is_subclass
 from npcompat._internal.indexing import lens
@@ -112,7 +112,7 @@ class Memory(Handle):
     def ctypes(self: Any) -> Any:
         """NumPy's `ctypes` object: address, shape and strides of the memory.
 
-        The address is that of the memory for as long as the object is in use.
+        The address is that of the memory for as long as the array lives.
 
         Raises
         ------
@@ -122,7 +122,9 @@ class Memory(Handle):
         """
         if type(self) in late_bound.scalars:
             raise AttributeError(f"'numpy.{self.dtype.name}' object has no attribute 'ctypes'")
-        memory = fast_path.export(self)
+        memory = borrowed_buffers.pinned(self)
+        if memory is None:
+            memory = fast_path.export(self)
         if not memory.flags.writeable and self.flags.writeable:
             raise AddressNotImplementedError(
                 "ctypes: an array that is recorded, or on XLA, has no address that may be written; "

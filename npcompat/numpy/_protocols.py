@@ -107,7 +107,7 @@ class Protocols(Handle):
         if type(self) in late_bound.scalars or not fast_path.has_buffers:
             raise AddressNotImplementedError(_NO_ADDRESS)
         pending_errors.raise_pending()
-        found = borrowed_buffers.pinned(self)
+        found = None if self.dtype.kind in "mMTV" else borrowed_buffers.pinned(self)
         if found is None:
             raise AddressNotImplementedError(_NO_ADDRESS)
         return found.__array_interface__

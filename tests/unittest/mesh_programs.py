@@ -8,6 +8,9 @@ def write_mask(a, xp): a[a > 3] = 0
 def write_positions(a, xp): a[xp.array([1, 3, 15])] = 5
 def add_in_place(a, xp): a += xp.ones(3)
 def multiply_in_place(a, xp): a *= 2
+def write_every_third(a, xp): a[::3] = a[::3] * 2
+def write_every_fifth_backwards(a, xp): a[::-5] *= xp.arange(3)
+def write_diagonal(a, xp): xp.fill_diagonal(a[1:], a[0, 1])
 def write_all(a, xp): a[...] = xp.zeros((16, 3))
 def write_out(a, xp): xp.add(a, 1, out=a)
 def sort_in_place(a, xp): a.sort(axis=0)

@@ -3,6 +3,14 @@
 import random
 
 _NAMES = ("s", "t", "n")
+_SCALARS = ("np.float32(1.5)", "np.int8(3)", "np.float64(0.5)", "np.uint8(7)", "np.int64(2)")
+_RESULTS = (
+    *("s", "n", "t", "a", "w", "n * 2", "n + 1", "n * n", "n / 4", "n % 3", "-n", "n > 1", "a * n"),
+    *("s + n", "t / 2", "t + n", "w.sum()", "np.array(n)", "np.stack([s, n])"),
+    *[f"{x} {op} {k}" for x in ("n", "t", "s") for op in "+*" for k in _SCALARS],
+    *[f"{k} {op} {x}" for x in ("n", "t", "s") for op in "-/<" for k in _SCALARS],
+)
+"""Expressions that a function returns."""
 
 
 class Source:
@@ -19,8 +27,13 @@ class Source:
         ]
         self.block(1, self.random.randint(3, 6))
         result = self.random.choice(("s", "n", "t", "a * n", "(s, n)", "w, s", "w.sum()", "None"))
-        self.lines.append(f"    return {result}")
+        self.lines.append(f"    return {self.pick(result, self.several())}")
         self.text = "\n".join(self.lines) + "\n"
+
+    def several(self):
+        """Return a tuple of expressions of the function's numbers and arrays."""
+        found = [self.pick(*_RESULTS) for _ in range(self.random.randint(2, 5))]
+        return ", ".join(found)
 
     def pick(self, *options):
         return self.random.choice(options)
@@ -46,7 +59,7 @@ class Source:
         if kind == 3:
             return f"m[{self.index()}, {self.index()}]"
         if kind == 4:
-            return self.pick("s", "t", f"w[{self.index()}]", self.number())
+            return self.pick("s", "t", f"w[{self.index()}]", self.number(), self.pick(*_SCALARS))
         if kind == 5:
             x = self.value(deep + 1)
             return f"({x} if {self.condition()} else -{x})"

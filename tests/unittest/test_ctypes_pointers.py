@@ -53,3 +53,34 @@ def test_memory_that_may_not_be_written_is_refused(fill):
         fill(placed, 1, 8)
     with pytest.raises(NotImplementedError, match="no address that may be written"):
         kind.from_param(recorded)
+
+
+def _random(a, b):
+    np.random.default_rng(0).random(out=a, dtype="float64")
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda a, b: np.clip(b, 0, 2, out=a),
+        lambda a, b: np.cumsum(b, out=a),
+        lambda a, b: np.dot(np.eye(4, dtype="float64"), b, out=a),
+        lambda a, b: np.einsum("i->i", b, out=a),
+        lambda a, b: np.copyto(a, b),
+        lambda a, b: np.putmask(a, b > 1, b),
+        lambda a, b: np.take(b, [3, 2, 1, 0], out=a),
+        npx.jit(lambda a, b: a.__iadd__(b)),
+        lambda a, b: a.sort(),
+        _random,
+    ],
+)
+@pytest.mark.parametrize("part", [slice(None), slice(1, 3)])
+def test_an_address_is_that_of_the_memory_for_as_long_as_the_array_lives(write, part):
+    with npx.backend("numpy"):
+        a, b = np.zeros(4, dtype="float64"), np.arange(4, dtype="float64")
+        memory = (ctypes.c_double * len(a[part])).from_address(a[part].ctypes.data)
+        for _ in range(3):
+            write(a, b)
+            assert list(memory) == a[part].tolist()
+        memory[0] = 50
+        assert a[part][0] == 50

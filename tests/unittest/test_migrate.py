@@ -243,3 +243,38 @@ def test_files_that_are_no_programs_are_reported_beside_the_others(tmp_path, cap
     assert printed == f"{net}:2: the package is npcompat\n    import npcompat as mxnet  # é\n"
     assert [line.partition(": ")[0] for line in errors.splitlines()] == names[:3]
     assert "line 1" in errors and "No such file" in errors
+
+
+@pytest.mark.parametrize(
+    ("head", "line", "expected"),
+    [
+        (
+            "import numpy as np\nimport mxnet as mx\nfrom mxnet import nd",
+            "e = nd.random.normal(shape=(3,)) + nd.softmax(np.ones(3))",
+            "e = mx.np.random.normal(size=(3,)) + mx.npx.softmax(np.ones(3))",
+        ),
+        (
+            "from mxnet import nd as F\nimport mxnet",
+            "def f(np): return F.exp(np)",
+            "def f(np): return mxnet.np.exp(np)",
+        ),
+        ("from mxnet import np as mnp, nd", "y = nd.exp(x)", "y = mnp.exp(x)"),
+        ("import mxnet.numpy as onp\nfrom mxnet import nd", "y = nd.exp(x)", "y = onp.exp(x)"),
+        ("from mxnet import nd", "y = nd.exp(nd.softmax(x))", "y = np.exp(npx.softmax(x))"),
+        ("import numpy as np\nfrom mxnet import nd", "y = nd.exp(x)", "y = mxnp.exp(x)"),
+        (
+            "import mxnet as mx",
+            "y = mx.nd.array(x, mx.cpu())",
+            "y = mx.np.array(x, ctx=mx.cpu())",
+        ),
+    ],
+)
+def test_lines_have_the_programs_names(head, line, expected):
+    found = migrate.places(f"{head}\n{line}\n")
+    assert found[-1].instead == expected
+    added = {
+        "y = np.exp(npx.softmax(x))": "from npcompat import nd, np, npx",
+        "y = mxnp.exp(x)": "from npcompat import nd, np as mxnp",
+    }
+    if expected in added:
+        assert added[expected] in [p.instead for p in found]

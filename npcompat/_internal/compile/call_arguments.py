@@ -463,7 +463,7 @@ def describe(
     """Return the values that a traced function outputs, and the structure of its result."""
     leaves, tree = language.flatten(result)
     values: list[Value] = []
-    slots: dict[int, int] = {}
+    slots: dict[int, tuple[int, Handle]] = {}  # by id of a handle, which lives as long
     sources: list[Any] = []
     statics: list[Any] = []
     makers: list[Any] = []
@@ -488,9 +488,8 @@ def describe(
         elif trace.outside(root):
             sources.append(("outside", leaf if leaf._view is None else root, tuple(lenses)))
         else:
-            slot = slots.get(id(root))
-            if slot is None:
-                slot = slots[id(root)] = len(values)
+            slot, _ = slots.setdefault(id(root), (len(values), root))
+            if slot == len(values):
                 values.append(_handles.read(root))
                 makers.append(_maker(root))
             sources.append(("value", slot, tuple(lenses)))

@@ -59,12 +59,15 @@ def _stack(xp: Any, *arrays: Any, dtype: Any = None) -> Any:
 def joined_value(x: Any, dtype: onp.dtype[Any] | None = None) -> Value | None:
     """Return the value of nested lists that hold recorded or traced arrays, else None.
 
-    The same holds for objects whose `__array__` returns one. The elements of lists are joined by an
+    The same holds for traced numbers, and for objects whose `__array__` returns an array. The elements of lists are joined by an
     operator, which is recorded and traced like any other; a NumPy array of their values would be a
     constant.
     """
     mode = modes.current()
     kind: Any = type(x)
+    if issubclass(kind, TracedNumber):
+        number = joined_value([x], dtype)
+        return None if number is None else read(wrap(number).reshape(()))
     if (mode.trace is None and not mode.recording) or not _may_give_ours(kind):
         return None
     x = _with_ours(x)
@@ -148,8 +151,10 @@ def _standing_in(x: Any) -> Any:
         return [_standing_in(e) for e in x]
     if isinstance(x, Handle):
         return onp.zeros((), x.dtype)[()] if not x.shape else onp.zeros(x.shape, x.dtype)
-    kind: Any = language.type_of(x.payload) if isinstance(x, TracedNumber) else None
-    return x if kind is None else kind(0)
+    if not isinstance(x, TracedNumber):
+        return x
+    kind: Any = language.type_of(x.payload)
+    return kind(0) if isinstance(kind, type) else onp.zeros((), kind)[()]
 
 
 def _joined(x: Any, dtype: onp.dtype[Any]) -> Value:

@@ -179,10 +179,7 @@ def pinned(handle: Handle) -> Array | None:
     Return None for arrays on XLA, and for recorded or traced ones.
     """
     root = root_of(handle)
-    described = payload_now(root._value).dtype
-    borrowed = (
-        None if _is_recorded(root) or described.kind in "mMTV" else borrow_buffer(root, False)
-    )
+    borrowed = None if _is_recorded(root) or _is_undescribed(root) else borrow_buffer(root, False)
     if borrowed is None:
         return None
     found = _viewed_part(handle, borrowed.buffer.view())

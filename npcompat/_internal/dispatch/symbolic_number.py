@@ -8,14 +8,17 @@ bounds are known to be equal.
 """
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as onp
 
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
-from npcompat._internal.core import modes
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Op
+from npcompat._internal.dispatch import array_like, handles
 from npcompat._internal.dispatch.traced_number import NumberArgument, TracedNumber
 from npcompat._internal.support.errors import TracedValueError, user_location
 
@@ -407,7 +410,7 @@ def _operator(name: str, reflected: bool) -> Any:
     def method(self: SymbolicNumber, other: Any) -> Any:
         other = symbolic(other)
         if not is_number(other):
-            return NotImplemented
+            return _beside(name, self, other, reflected)
         return arithmetic(name, *((other, self) if reflected else (self, other)))
 
     return method
@@ -416,9 +419,26 @@ def _operator(name: str, reflected: bool) -> Any:
 def _comparison(name: str) -> Any:
     def method(self: SymbolicNumber, other: Any) -> Any:
         other = symbolic(other)
-        return compared(name, self, other) if is_number(other) else NotImplemented
+        return compared(name, self, other) if is_number(other) else _beside(name, self, other)
 
     return method
+
+
+def _beside(name: str, number: SymbolicNumber, other: Any, reflected: bool = False) -> Any:
+    """Apply an operator to a number and something else: a scalar of NumPy's has its dtype."""
+    if type(other) is complex:
+        raise TracedValueError(
+            f"{user_location()}: a number that is only known when the compiled loop or branch runs "
+            "meets a complex number of Python's; use np.complex128(..), or an array"
+        )
+    if not isinstance(other, onp.generic) or isinstance(other, Handle):
+        return NotImplemented
+    if not dtypes.on_devices(other.dtype):
+        return NotImplemented
+    scalar = handles.as_scalar(array_like.array_of(onp.asarray(other)))
+    pair = (scalar, number) if reflected else (number, scalar)
+    with modes.changed(numpy_dtypes=1):
+        return getattr(operator, name)(*pair)
 
 
 for _name in ("add", "sub", "mul", "floordiv", "truediv", "mod", "pow", *_OF_INTS):

@@ -11,13 +11,15 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as onp
+
 from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
 from npcompat._internal.compile.jit import Compiled
 from npcompat._internal.compile.staged_runs import is_staged, refuse
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import REGISTRY
-from npcompat._internal.dispatch import execution, handles, late_bound, masked_array
+from npcompat._internal.dispatch import array_like, execution, handles, late_bound, masked_array
 from npcompat._internal.dispatch.symbolic_number import (
     SymbolicNumber,
     expect,
@@ -223,13 +225,11 @@ def _selected(flag: Any, new: Any, old: Any, function: Any) -> Any:
 
 def _where(flag: Any, new: Any, old: Any, name: str) -> Any:
     """Select one of two scalars, which must have one dtype: Python would keep each one's own."""
-    dtypes = {x.dtype for x in (new, old) if isinstance(x, Handle)}
-    shapes = {x.shape for x in (new, old) if isinstance(x, Handle)}
-    alike = len(dtypes) == 1 and shapes == {()}
-    if not alike or any([is_number(x) for x in (new, old)]):
+    own = [(x.dtype, x.shape) for x in (new, old) if isinstance(x, Handle | onp.generic)]
+    if len(own) < 2 or len(set(own)) > 1 or own[0][1]:
         refuse(f"{name} of values of two types, one of which data choose; use np.{name}imum")
     trace = context.running()
-    values = [Value(flag), handles.read(new), handles.read(old)]
+    values = [Value(flag), array_like.as_value(new), array_like.as_value(old)]
     trace.adopt(values[0])
     return handles.wrap_scalar(execution.run(REGISTRY["_npi_where"], values))
 

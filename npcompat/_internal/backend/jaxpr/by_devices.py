@@ -169,4 +169,40 @@ def _selected(first: Sequence[int], target: Any, new: Any, *_: Any) -> Any:
     return lax.select(inside, lax.pad(new, jnp.zeros((), new.dtype), around), target)
 
 
-__all__ = ["EXTREMES", "TRUTHS", "barred", "counted", "extreme", "on_several", "selection"]
+def spread(equation: JaxprEqn) -> Callable[..., Any] | None:
+    """Return the function of a padding between elements by a selection; None for other paddings.
+
+    XLA's partitioner loses elements of such a padding along an axis that is cut, or fails.
+    """
+    around: Sequence[tuple[int, int, int]] = equation.params["padding_config"]
+    between = [n for _, _, n in around]
+    if not any(between):
+        return None
+
+    def padded(array: Any, number: Any) -> Any:
+        for axis, gap in enumerate(between):
+            if gap:
+                array = _apart(array, number, axis, gap)
+        return lax.pad(array, number, [(low, high, 0) for low, high, _ in around])
+
+    return padded
+
+
+def _apart(array: Any, number: Any, axis: int, gap: int) -> Any:
+    """Return an array with `gap` times a number between its elements along an axis."""
+    found = jnp.repeat(array, gap + 1, axis=axis)
+    found = lax.slice_in_dim(found, 0, max(found.shape[axis] - gap, 0), axis=axis)
+    at = lax.broadcasted_iota("int32", found.shape, axis)
+    return lax.select(at % (gap + 1) == 0, found, lax.broadcast(number, found.shape))
+
+
+__all__ = [
+    "EXTREMES",
+    "TRUTHS",
+    "barred",
+    "counted",
+    "extreme",
+    "on_several",
+    "selection",
+    "spread",
+]

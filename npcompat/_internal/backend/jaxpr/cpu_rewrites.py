@@ -13,7 +13,7 @@
 - On several devices, a barrier stands between an array and a scatter into it, since XLA's
   partitioner writes a concatenation at wrong places otherwise, once on each device; and large parts
   are written by a selection, for which it gathers nothing; a maximum or minimum looks for nan,
-  which XLA loses between devices (`by_devices`).
+  which XLA loses between devices; so are paddings between elements, which it loses (`by_devices`).
 - Writes whose new values overlap the written memory are separated (`overlapping_writes`), on every
   platform.
 """
@@ -172,6 +172,8 @@ class _Rewriter:
             return by_devices.counted(equation)
         if name in by_devices.EXTREMES:
             return by_devices.extreme(equation)
+        if name == "pad":
+            return by_devices.spread(equation)
         is_scatter = name.startswith("scatter") and _is_made(equation, made)
         return by_devices.barred(equation) if is_scatter else None
 

@@ -14,6 +14,7 @@ import numpy as onp
 from jax import lax
 
 from npcompat._internal.backend.jaxpr.compat import convert_element_type
+from npcompat._internal.backend.jaxpr.rounding import quotient, rounded
 
 _DTYPES: dict[type, Any] = {bool: onp.bool_, int: onp.int64, float: onp.float64}
 _LARGE = 9.2e18
@@ -28,7 +29,12 @@ def weak(kind: type, payload: Any) -> Any:
 
 
 def _divided(a: Any, b: Any) -> Any:
-    return jnp.asarray(a, onp.float64) / b
+    return quotient(jnp.asarray(a, onp.float64), jnp.asarray(b, onp.float64))
+
+
+def _multiplied(a: Any, b: Any) -> Any:
+    product = a * b
+    return rounded(product) if product.dtype.kind == "f" else product
 
 
 def _power(a: Any, b: Any) -> Any:
@@ -37,8 +43,8 @@ def _power(a: Any, b: Any) -> Any:
 
 _COMPUTES: dict[str, Callable[..., Any]] = {
     name: getattr(operator, name)
-    for name in ("add", "sub", "mul", "floordiv", "mod", "and_", "or_", "xor", "lshift", "rshift")
-} | {"truediv": _divided, "pow": _power}
+    for name in ("add", "sub", "floordiv", "mod", "and_", "or_", "xor", "lshift", "rshift")
+} | {"mul": _multiplied, "truediv": _divided, "pow": _power}
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 _COMPUTES |= {name: getattr(operator, name) for name in COMPARISONS}
 _COMPUTES |= {

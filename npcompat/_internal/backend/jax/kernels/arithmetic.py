@@ -5,17 +5,16 @@ or repeated divisor into a product, which rounds differently: `ones(41).mean()` 
 3 / 10 the number that prints as 0.3.
 """
 
-import functools
 import math
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax.custom_derivatives import SymbolicZero
 
 from npcompat._internal.backend.jax.kernels import kinks
 from npcompat._internal.backend.jax.kernels.array_functions import astype, in_singles
+from npcompat._internal.backend.jaxpr import rounding
 from npcompat._internal.core.dtypes import is_inexact
 from npcompat._internal.support.kernel_table import register_kernel, register_kernels
 
@@ -29,40 +28,6 @@ def opaque(constant: Any, dtype: Any) -> Any:
 # --- quotient and remainder -----------------------------------------------------------------------
 
 
-@jax.custom_jvp
-def _rounded_once(x: Any, y: Any) -> Any:
-    """Quotient whose divisor XLA takes to differ between elements.
-
-    The divisor is `x` where that is nan: the quotient is nan anyway.
-    """
-    shape = jnp.broadcast_shapes(x.shape, y.shape)
-    x = jnp.broadcast_to(x, shape)
-    return x / jnp.where(jnp.isnan(x), x, y)
-
-
-@functools.partial(_rounded_once.defjvp, symbolic_zeros=True)
-def _tangent_of_quotient(operands: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Tangent from the operands that have one; most divisors are constants."""
-    (x, y), (dx, dy) = operands, tangents
-    quotient = _rounded_once(x, y)
-    if isinstance(dy, SymbolicZero):
-        return quotient, dx / y
-    if isinstance(dx, SymbolicZero):
-        return quotient, -quotient / y * dy
-    return quotient, dx / y - quotient / y * dy
-
-
-def rounded(product: Any) -> Any:
-    """Round a product before a later addition, as NumPy does.
-
-    XLA would compute a fused multiply-add, which rounds once. The selection prevents that, and
-    changes nothing else.
-    """
-    if jnp.iscomplexobj(product):
-        return lax.complex(rounded(product.real), rounded(product.imag))
-    return jnp.where(product <= 0, product, abs(product))
-
-
 @register_kernel("divide", backend="jax")
 def divide(x: Any, y: Any) -> Any:
     """Quotient, rounded once."""
@@ -72,7 +37,7 @@ def divide(x: Any, y: Any) -> Any:
 
 def _by_repeated(x: Any, y: Any) -> Any:
     """Quotient whose divisor is one number for many elements, which XLA may detect."""
-    return _rounded_once(x, y) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.divide(x, y)
+    return rounding.quotient(x, y) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.divide(x, y)
 
 
 hypot = in_singles(kinks.hypot)

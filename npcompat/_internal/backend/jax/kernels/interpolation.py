@@ -8,8 +8,9 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from npcompat._internal.backend.jax.kernels.arithmetic import divide, rounded
+from npcompat._internal.backend.jax.kernels.arithmetic import divide
 from npcompat._internal.backend.jax.kernels.straight_through import straight_through
+from npcompat._internal.backend.jaxpr.rounding import rounded
 from npcompat._internal.support.kernel_table import register_kernel
 
 

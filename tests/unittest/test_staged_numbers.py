@@ -1,0 +1,122 @@
+"""Numbers of staged loops: returned, and beside NumPy's scalars, as eager."""
+
+import operator
+
+import numpy as onp
+import pytest
+from internals import TracedValueError
+
+from npcompat import np, npx
+
+
+def counted(x):
+    q = 0
+    while q < 12:
+        q += 1
+    return q, q * 2, q * 3, q - 1, [q / 5, {"third": q / 3}], x + q, q * 5, -q
+
+
+def halved(x):
+    s = 1.0
+    for _ in range(20):
+        s = s * 0.75 + 1
+    return s / 2, s / 3, x * s, (s / 5, s + 1), s > 2, s
+
+
+def leaves(tree):
+    if isinstance(tree, dict):
+        tree = list(tree.values())
+    return [x for t in tree for x in leaves(t)] if isinstance(tree, list | tuple) else [tree]
+
+
+@pytest.mark.parametrize("function", [counted, halved])
+def test_several_numbers_are_returned(function):
+    x = np.arange(3.0)
+    found, expected = npx.jit(function)(x), function(x)
+    for one, other in zip(leaves(found), leaves(expected), strict=True):
+        assert onp.asarray(one).tolist() == onp.asarray(other).tolist()
+
+
+OPERATORS = (
+    *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv),
+    *(operator.mod, operator.pow, operator.and_, operator.xor, operator.lshift),
+    *(operator.lt, operator.ge, operator.eq, operator.ne, max, min),
+)
+REFUSED = (max, min, operator.pow, operator.lt, operator.ge, operator.eq, operator.ne)
+"""Operators whose result may have two types, or that depend on whether a number fits a dtype."""
+SCALARS = (
+    *(onp.uint8(250), onp.int8(2), onp.int64(7), onp.float32(0.1), onp.float16(2)),
+    *(onp.float64(0.5), onp.bool_(True), onp.complex64(1)),
+)
+
+
+def outcome(function, x):
+    try:
+        found = function(x)
+    except TracedValueError:
+        return TracedValueError, None, None  # refused in words
+    except (TypeError, OverflowError, ValueError, ZeroDivisionError) as error:
+        return type(error), None, None
+    return type(onp.asarray(found)), onp.asarray(found).dtype, onp.asarray(found)
+
+
+@pytest.mark.parametrize("kind", [int, float, bool])
+@pytest.mark.parametrize("scalar", SCALARS, ids=repr)
+def test_a_scalar_of_numpys_has_its_dtype_beside_a_number(kind, scalar):
+    x = np.ones(3)
+    for op in OPERATORS:
+        for reflected in (False, True):
+
+            def f(x, op=op, reflected=reflected):
+                p = kind(1)
+                for i in range(12):
+                    p = (p * 3 + 1) % 100 if kind is not bool else i > 5
+                return op(scalar, p) if reflected else op(p, scalar)
+
+            with onp.errstate(all="ignore"):
+                expected = outcome(f, x)
+                found = outcome(npx.jit(f), x)
+            if found[0] is TracedValueError:
+                assert op in REFUSED or kind is bool, op
+                continue
+            assert found[:2] == expected[:2], (op, reflected)
+            if expected[2] is not None:
+                onp.testing.assert_allclose(found[2], expected[2], rtol=1e-6)
+
+
+def test_complex_numbers_of_pythons_are_refused():
+    def f(x):
+        p = 0
+        while p < 3:
+            p += 1
+        return p * 2j
+
+    with pytest.raises(TracedValueError, match=r"complex number of Python's; use np\.complex128"):
+        npx.jit(f)(np.ones(3))
+
+
+def test_the_greater_of_an_element_and_a_scalar():
+    def f(a):
+        w = np.float32(1.5)
+        for i in range(12):
+            a[i % 8] = max(a[i % 8], w)
+        for i in range(12):
+            a[i % 4] = min(np.float32(1.75), a[i % 4])
+
+    a = np.linspace(0.1, 2, 8)
+    b = a.copy()
+    f(a)
+    npx.jit(f)(b)
+    assert b.tolist() == a.tolist()
+
+
+def test_an_array_of_a_number():
+    def f(_):
+        p, s = 0, 0.5
+        for _ in range(9):
+            p, s = p + 2, s * 1.5
+        return np.array(p), np.asarray(s), np.array(p > 3), np.array(p, dtype="int8")
+
+    for found, expected in zip(npx.jit(f)(np.ones(2)), f(np.ones(2)), strict=True):
+        assert found.dtype == expected.dtype and found.shape == ()
+        assert found.tolist() == pytest.approx(expected.tolist())

@@ -167,6 +167,15 @@ def test_an_argument_that_is_no_array_and_not_hashable_is_refused():
         npx.jit(lambda x, y: x)(np.ones(1), Unhashable())
 
 
+def test_a_slice_of_numbers_is_an_argument():
+    f = npx.jit(lambda x, s: x[s] * 2)
+    x = np.arange(6.0)
+    for s in (slice(1, 3), slice(2), slice(None, None, -2), (slice(0, 2),), slice(1, 3)):
+        assert f(x, s).tolist() == (x[s] * 2).tolist()
+    with pytest.raises(TypeError, match="got slice"):
+        f(x, slice(np.array(1), None))
+
+
 def test_defaults_and_keywords():
     @npx.jit
     def f(x, y=2, *, z=np.array(10.0)):

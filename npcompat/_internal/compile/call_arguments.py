@@ -66,8 +66,8 @@ def _exact(value: Any) -> Any:
         return kind, tuple(map(_exact, value))
     if kind is frozenset:
         return kind, frozenset(map(_exact, value))
-    if kind is range:
-        return kind, (value.start, value.stop, value.step)
+    if kind is range or kind is slice:
+        return kind, tuple(map(_exact, (value.start, value.stop, value.step)))
     return kind, value
 
 

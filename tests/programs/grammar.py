@@ -12,7 +12,7 @@ from contextlib import nullcontext
 
 import numpy as onp
 
-SHAPES = [(6,), (4,), (2, 3), (3, 2), (2, 2, 3), (1, 3), (3, 3), ()]
+SHAPES = [(6,), (4,), (16,), (2, 3), (3, 2), (2, 2, 3), (1, 3), (3, 3), ()]
 DTYPES = ["float64", "float64", "float32", "int64", "int32", "uint8", "bool", "complex128"]
 LARGEST = 1e5
 
@@ -140,7 +140,8 @@ def index(d: Draft, shape: tuple[int, ...], basic: bool = False) -> str:
         elif way == 3:
             keys.append(f":{rng.randrange(-n, n + 1)}")
         elif way == 4:
-            keys.append("::2")
+            start = rng.choice(("", "", str(rng.randrange(n + 1))))
+            keys.append(f"{start}::{rng.choice((2, 2, 3, -2, 5))}")
         else:
             keys.append(":")
     if rng.random() < 0.1:

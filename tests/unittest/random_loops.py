@@ -24,6 +24,7 @@ class Source:
         self.lines = [
             "def f(a, b, m):",
             f"    s, t, n, w = a[0] * 1, 0.5, 0, {self.pick('a - b', 'a - b', 'b.copy()', 'a.copy()')}",
+            "    v = w * 1",
         ]
         self.block(1, self.random.randint(3, 6))
         result = self.random.choice(("s", "n", "t", "a * n", "(s, n)", "w, s", "w.sum()", "None"))
@@ -91,7 +92,7 @@ class Source:
         self.lines.append("    " * indent + line)
 
     def statement(self, indent):
-        kind = self.random.randint(0, 18)
+        kind = self.random.randint(0, 19)
         if kind <= 2:
             target = self.pick("s", "t")
             self.add(indent, f"{target} = {target} {self.pick('+', '-')} {self.value()}")
@@ -110,6 +111,8 @@ class Source:
             self.add(indent, f"if {self.condition()}:")
             jump = self.pick("break", "continue", "return s, n", "raise ValueError('no')")
             self.add(indent + 1, jump)
+        elif kind >= 19:
+            self.rebind(indent)
         elif kind >= 17 and self.indices:
             self.slices(indent)
         elif kind >= 14:
@@ -148,6 +151,20 @@ class Source:
             *["w, b = b, w", "v = w", "w = v if n > 1 else w"][self.random.randint(0, 2) :][:1],
         )
         self.add(indent, change)
+
+    def rebind(self, indent):
+        """Bind an array anew in some arms, then write it: other names of it may see the write."""
+        name = self.pick("w", "w", "a", "b")
+        if self.random.random() < 0.5:
+            self.add(indent, f"v = {name}")
+        word = "if"
+        for _ in range(self.random.randint(1, 3)):
+            self.add(indent, f"{word} {self.condition()}:")
+            change = self.pick(f"{name} + 1", f"{name} * 2", f"{name}.copy()", "b - a")
+            self.add(indent + 1, f"{name} = {change}")
+            word = self.pick("if", "elif")
+        self.add(indent, self.pick(f"{name} += 1", f"{name}[{self.index()}] = 7", "s = s - t"))
+        self.add(indent, f"s = s + {self.pick('v', 'a', name)}.sum()")
 
     def slices(self, indent):
         """Read or write slices between indices: reversed, shifted, of two axes, their elements."""

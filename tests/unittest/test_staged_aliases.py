@@ -244,3 +244,104 @@ def test_a_read_only_array_stays_so_in_a_loop():
     with pytest.raises((ValueError, TracedValueError), match=r"read-only|use a copy"):
         npx.jit(read_only)(a * 0, b)
     assert b.tolist() == list(range(10))
+
+
+def bound_in_an_arm_and_the_next(p, i):
+    if i > 2:
+        p = p + 1
+    elif i > 1:
+        p = p + 2
+    p[0] = 7
+
+
+def bound_in_two_branches(p, i):
+    if i > 2:
+        p = p.copy()
+    if i > 3:
+        p = p.copy()
+    p[0] = 7
+
+
+def bound_in_rounds_that_are_unrolled(p, i):
+    for k in range(2):
+        if i > k:
+            p = p / 2
+    p -= 1
+
+
+def bound_in_rounds_of_an_inner_loop(p, i):
+    for _ in range(20):
+        for k in range(2):
+            if i > k:
+                p = p / 2
+        p -= 1
+
+
+def another_name_of_what_two_branches_bind(p, i):
+    q = p * 2
+    r = q
+    if i > 2:
+        q = q + 1
+    if i > 3:
+        q = q * 2
+    q += 5
+    p[:] = r
+
+
+def bound_by_two_calls(p, i):
+    def helped(p, i):
+        if i > 3:
+            p = p * 1
+        return p
+
+    p = helped(helped(p, i), i)
+    p += 1
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        bound_in_an_arm_and_the_next,
+        bound_in_two_branches,
+        bound_in_rounds_that_are_unrolled,
+        bound_in_rounds_of_an_inner_loop,
+        another_name_of_what_two_branches_bind,
+        bound_by_two_calls,
+    ],
+)
+def test_a_write_after_several_branches_is_refused(program):
+    with pytest.raises(TracedValueError, match="use a copy of it"):
+        npx.jit(program)(np.ones(3), np.array(0))
+
+
+def test_an_array_that_both_arms_bind_is_new():
+    def f(p, i):
+        q = p
+        if i > 2:
+            q = q + 1
+        else:
+            q = q * 2
+        q += 1
+        return q
+
+    p = np.ones(3)
+    assert npx.jit(f)(p, np.array(0)).tolist() == [3, 3, 3] and p.tolist() == [1, 1, 1]
+
+
+def test_a_name_that_an_arm_has_left_over_is_bound_by_the_next_branch():
+    def f(p, i):
+        q = p * 2
+        if i > 2:
+            p = q - 1  # not used
+        else:
+            if i > 1:
+                q = q + 1
+        if i > 4:
+            p = q.copy()
+        else:
+            p = q * 3
+        return p
+
+    for i in (0, 2, 5):
+        found = npx.jit(f)(np.ones(3), np.array(i))
+        assert found.tolist() == f(np.ones(3), i).tolist()

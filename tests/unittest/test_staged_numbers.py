@@ -6,7 +6,7 @@ import numpy as onp
 import pytest
 from internals import TracedValueError
 
-from npcompat import np, npx
+from npcompat import autograd, np, npx
 
 
 def counted(x):
@@ -120,3 +120,46 @@ def test_an_array_of_a_number():
     for found, expected in zip(npx.jit(f)(np.ones(2)), f(np.ones(2)), strict=True):
         assert found.dtype == expected.dtype and found.shape == ()
         assert found.tolist() == pytest.approx(expected.tolist())
+
+
+def test_bools_that_data_decide_stay_bools():
+    def f(x):
+        hit, other = True, False
+        for i in range(10):
+            if x[i] > 2:
+                hit = False
+        for i in range(10):
+            other |= bool(x[i] > 2)
+        part = x[:2].copy()
+        return (
+            *(hit & True, hit | other, hit ^ True, hit & 3, other | 1, other & other),
+            *(~np.array(hit & True), np.ones(2, dtype=bool) & (hit & True), part * (other | hit)),
+        )
+
+    found, expected = npx.jit(f)(np.arange(10.0)), f(np.arange(10.0))
+    for one, other in zip(found, expected, strict=True):
+        assert onp.asarray(one).dtype == onp.asarray(other).dtype
+        assert onp.asarray(one).tolist() == onp.asarray(other).tolist()
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [lambda x: x.sum(), lambda x: x @ x, lambda x: x.max(), lambda x: np.sqrt(x @ x) * 2],
+)
+def test_a_recorded_loop_whose_rounds_compute_the_same(compute):
+    def f(x):
+        s = t = x[0]
+        for _ in range(10):
+            t = s
+            s = compute(x)
+        return s + t
+
+    gradients = []
+    for function in (f, npx.jit(f)):
+        x = np.arange(1.0, 11)
+        x.attach_grad()
+        with autograd.record():
+            y = function(x)
+        y.backward()
+        gradients.append([y.item(), *x.grad.tolist()])
+    assert gradients[0] == pytest.approx(gradients[1], rel=1e-5)

@@ -297,7 +297,8 @@ _INTERVALS: dict[str, Callable[[Interval, Interval], Interval]] = {
     "and_": _common_bits,
     "rshift": _shifted_down,
 }
-_OF_INTS = ("and_", "or_", "xor", "lshift", "rshift")
+_OF_BOOLS = ("and_", "or_", "xor")
+_OF_INTS = (*_OF_BOOLS, "lshift", "rshift")
 _CAN_OVERFLOW = ("add", "sub", "mul", "lshift", "pow")
 
 
@@ -308,6 +309,8 @@ def is_number(x: Any) -> bool:
 
 def arithmetic(name: str, a: Any, b: Any) -> Any:
     """Apply an arithmetic operator to two numbers, at least one of which is symbolic."""
+    if name in _OF_BOOLS and kind_of(a) is kind_of(b) is bool:
+        return SymbolicNumber(numbers.computed(name, bool, payload_of(a), payload_of(b)), bool)
     a, b = [n.as_number() if isinstance(n, SymbolicNumber) else n for n in (a, b)]
     a, b = [int(n) if type(n) is bool else n for n in (a, b)]
     floating = float in (kind_of(a), kind_of(b))

@@ -80,6 +80,11 @@ def readonly_of(value: Any) -> list[bool | str]:
     return [a._extra is not None and a._extra.readonly for a in arrays_in(value)]
 
 
+def selected_of(value: Any) -> list[str]:
+    """Return for each array in a value why it is read-only if data have selected it, else ''."""
+    return [reason if type(reason) is str else "" for reason in readonly_of(value)]
+
+
 def arrays_in(value: Any) -> list[Any]:
     """Return the writeable arrays in a value."""
     if type(value) is tuple:
@@ -104,23 +109,25 @@ def shared_arrays(container: Sequence[Any], i: int) -> list[bool]:
 
 
 def become_read_only(merged: Any, container: Sequence[Any], i: int) -> None:
-    """Make arrays that data select from old and new ones read-only, where the old one is shared.
+    """Make arrays that data select from old and new ones read-only, where the old one is shared, or
+    was itself selected from a shared one.
 
     A write would have to reach the old array only if it was selected.
     """
-    shared = shared_arrays(container, i)
-    if not any(shared):
+    shared, before = shared_arrays(container, i), selected_of(container[i])
+    if not any(shared) and not any(before):
         return
-    reason = (
+    now = (
         f"{user_location()}: this array is written, and data, which are not known while the "
         "function is being compiled, have decided before whether it is a new array, or one "
         "that has another name, too, which would see the write; use a copy of it"
     )
+    reasons = [reason or (now if flag else "") for reason, flag in zip(before, shared, strict=True)]
     made = arrays_in(merged)
-    of_each = shared if len(made) == len(shared) else [True] * len(made)
-    tie(made, [reason if flag else False for flag in of_each])
+    alike = len(made) == len(reasons)
+    tie(made, reasons if alike else [next(filter(None, reasons))] * len(made))
     trace: Any = modes.current().trace
-    for old, flag in zip(arrays_in(container[i]), shared, strict=True):
+    for old, flag, reason in zip(arrays_in(container[i]), shared, reasons, strict=True):
         if flag:
             trace.refuse_writes(old, reason)
 
@@ -138,6 +145,7 @@ __all__ = [
     "holding",
     "is_shared",
     "readonly_of",
+    "selected_of",
     "shared_arrays",
     "stand_for_shared",
     "tie",

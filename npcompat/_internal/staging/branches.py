@@ -24,7 +24,13 @@ from npcompat._internal.dispatch.symbolic_number import (
 )
 from npcompat._internal.source.jumps import RETURNED
 from npcompat._internal.staging import context
-from npcompat._internal.staging.aliases import become_read_only, holding
+from npcompat._internal.staging.aliases import (
+    arrays_in,
+    become_read_only,
+    holding,
+    selected_of,
+    tie,
+)
 from npcompat._internal.staging.carried import (
     ChangedTypeError,
     Form,
@@ -113,6 +119,7 @@ class _Taken:
     def __init__(self, branch: "_Branch", arm: Arm) -> None:
         self.forms: dict[int, Form] = {}
         self.intervals: dict[int, tuple[float, float]] = {}
+        self.selected: dict[int, Any] = {}  # why arrays that data have selected are read-only
         self.raised: BaseException | None = None
         self.groups: dict[int, int] = {}  # selections by the same mask; see `groups_of`
         variables, saved = branch.variables, branch.saved
@@ -137,6 +144,7 @@ class _Taken:
                 branch.check(trace, i, now)
                 self.forms[i], found = flatten(now, variables.names[i])
                 values += found
+                self.selected[i] = selected_of(now)
                 if is_number(now):
                     self.intervals[i] = interval(now)
             if any([form.kind == "selection" for form in self.forms.values()]):
@@ -213,7 +221,10 @@ class _Branch:
                 trace.expect(taken, type(error), str(error))
         going = [a for a in arms if a.raised is None]
         changed = sorted({i for a in going for i in a.forms})
-        before = {i: self._before(i) for i in changed}
+        before: dict[int, tuple[Form | None, list[Value]]] = {
+            i: (None, []) if all([i in a.forms for a in going]) else self._before(i)
+            for i in changed  # what both arms bind may be left over from an arm that was traced
+        }
         targets = {i: self._target(i, going, before[i]) for i in changed}
         merged = [i for i in changed if targets[i].kind != "plain"]
         state = list(self.saved)
@@ -222,8 +233,11 @@ class _Branch:
         for i in changed:
             bounds = self._bounds(i, going)
             state[i] = masks.together(i, targets[i], results, self.variables.names[i], bounds)
-            if len(going) == 2 and sum([i in a.forms for a in going]) == 1:
+            selected = [a.selected[i] for a in going if any(a.selected.get(i, ()))]
+            if selected or (len(going) == 2 and sum([i in a.forms for a in going]) == 1):
                 become_read_only(state[i], self.saved, i)
+            for reasons in selected:
+                tie(arrays_in(state[i]), reasons)
         self.variables.put(state)
 
     def _groups(self, going: list[_Taken]) -> dict[int, Any]:

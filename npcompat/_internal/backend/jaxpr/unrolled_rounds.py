@@ -209,7 +209,8 @@ def _turns(body: Jaxpr, constants: int) -> int:
     begins = _Origins(body)
     moves = {}
     for i, out in enumerate(body.outvars):
-        at = places.get(begins.of(out))
+        begin = begins.of(out)
+        at = places.get(begin) if isinstance(begin, Var) else None
         if at is not None and at != i and _bytes(out.aval) >= LEAST_BYTES:
             moves[at] = i
     turns, left = 1, dict(moves)

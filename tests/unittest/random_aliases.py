@@ -1,0 +1,63 @@
+"""Random functions that bind arrays anew in branches and loops, and write them, as source."""
+
+import random
+
+
+class Aliases:
+    """One random function of an array and a number, from a seed; its arrays may have several names."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.loops = 0
+        self.lines = ["def f(p, i):", f"    q = {self.random.choice(('p', 'p * 2', 'p.copy()'))}"]
+        self.lines.append(f"    r = {self.random.choice(('p', 'q', 'p + q'))}")
+        self.block(1, self.random.randint(3, 5))
+        self.lines.append("    return p.sum(), q.sum(), r.sum()")
+        self.text = "\n".join(self.lines) + "\n"
+
+    def add(self, indent, line):
+        self.lines.append("    " * indent + line)
+
+    def block(self, indent, count):
+        for _ in range(count):
+            self.statement(indent)
+
+    def new(self):
+        x, y = self.random.choice("pqr"), self.random.choice("pqr")
+        return self.random.choice((f"{x} + 1", f"{x} * {y}", f"{x}.copy()", f"{x} - {y} / 2"))
+
+    def condition(self):
+        k = "k" if self.loops and self.random.random() < 0.3 else self.random.randint(0, 4)
+        return f"i > {k}"
+
+    def statement(self, indent):
+        x = self.random.choice("pqr")
+        kind = self.random.randint(0, 9)
+        if kind <= 2:
+            value = self.random.choice("123")
+            change = self.random.choice(("+= 1", f"[0] = {value}", "*= 2", f"[1:] -= {value}"))
+            self.add(indent, f"{x} {change}" if change[0] != "[" else x + change)
+        elif kind == 3:
+            self.add(indent, f"{x} = {self.random.choice((*'pqr', self.new()))}")
+        elif kind <= 7 and indent < 4:
+            self.branch(indent, x)
+        elif indent < 3 and not self.loops:
+            self.loops += 1
+            self.add(indent, f"for k in range({self.random.choice((2, 3, 20))}):")
+            self.block(indent + 1, self.random.randint(1, 2))
+            self.loops -= 1
+        else:
+            self.add(indent, f"{x} = {self.new()}")
+
+    def branch(self, indent, x):
+        word = "if"
+        for _ in range(self.random.randint(1, 2)):
+            self.add(indent, f"{word} {self.condition()}:")
+            if self.random.random() < 0.7:
+                self.add(indent + 1, f"{x} = {self.new()}")
+            else:
+                self.block(indent + 1, 1)
+            word = "elif"
+        if self.random.random() < 0.3:
+            self.add(indent, "else:")
+            self.block(indent + 1, 1)

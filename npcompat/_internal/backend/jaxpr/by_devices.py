@@ -11,7 +11,9 @@ from typing import Any
 
 import jax.numpy as jnp
 from jax import lax
+from jax.experimental.custom_partitioning import custom_partitioning
 from jax.interpreters import mlir
+from jax.sharding import NamedSharding, PartitionSpec
 
 from npcompat._internal.backend.jaxpr.compat import (
     ClosedJaxpr,
@@ -196,6 +198,31 @@ def _apart(array: Any, number: Any, axis: int, gap: int) -> Any:
     return lax.select(at % (gap + 1) == 0, found, lax.broadcast(number, found.shape))
 
 
+def transform(equation: JaxprEqn) -> Callable[..., Any]:
+    """Return the function of a Fourier transform whose axes lie whole on each device.
+
+    XLA's partitioner ends the process at some axes that are cut.
+    """
+    kind: Any = equation.invars[0].aval
+    rank, count = len(kind.shape), len(equation.params["fft_lengths"])
+    function = custom_partitioning(lambda a: equation.primitive.bind(a, **equation.params))
+
+    def partition(mesh: Any, operands: Any, _: Any) -> Any:
+        cut = [*operands[0].sharding.spec, *[None] * rank][: rank - count]
+        layout = NamedSharding(mesh, PartitionSpec(*cut, *[None] * count))
+        return mesh, function.fun, layout, (layout,)
+
+    batch = [f"b{i}" for i in range(rank - count)]
+    taken = [f"t{i}" for i in range(count)]
+    given = [*taken[:-1], "last"]  # which may have another length
+    function.def_partition(
+        partition=partition,
+        sharding_rule=f"{' '.join(batch + taken)} -> {' '.join(batch + given)}",
+        need_replication_factors=(*taken, "last"),
+    )
+    return function
+
+
 __all__ = [
     "EXTREMES",
     "TRUTHS",
@@ -205,4 +232,5 @@ __all__ = [
     "on_several",
     "selection",
     "spread",
+    "transform",
 ]

@@ -13,7 +13,8 @@
 - On several devices, a barrier stands between an array and a scatter into it, since XLA's
   partitioner writes a concatenation at wrong places otherwise, once on each device; and large parts
   are written by a selection, for which it gathers nothing; a maximum or minimum looks for nan,
-  which XLA loses between devices; so are paddings between elements, which it loses (`by_devices`).
+  which XLA loses between devices; paddings between elements, which it loses, are selections; and
+  axes of Fourier transforms are not cut (`by_devices`).
 - Writes whose new values overlap the written memory are separated (`overlapping_writes`), on every
   platform.
 """
@@ -112,7 +113,9 @@ class _Rewriter:
             if self.on_cpu and name == "scan":
                 equation = self._of_fewer_rounds(equation)
                 name = equation.primitive.name
-            if not self.on_cpu and name not in _WITHIN:
+            if self.has_several and name == "fft":
+                equation = _transform(equation)
+            elif not self.on_cpu and name not in _WITHIN:
                 pass
             elif name == "gather":
                 table: Any = equation.invars[0]
@@ -217,6 +220,14 @@ def _call(function: Callable[..., Any], *types: Any) -> JaxprEqn:
         found: JaxprEqn = jax.make_jaxpr(jax.jit(function))(
             *[jax.ShapeDtypeStruct(t.shape, t.dtype) for t in types]
         ).jaxpr.eqns[0]
+    return found
+
+
+def _transform(equation: JaxprEqn) -> JaxprEqn:
+    """Return a Fourier transform whose axes lie whole on each of several devices."""
+    found: JaxprEqn = _call(by_devices.transform(equation), equation.invars[0].aval).replace(
+        invars=equation.invars, outvars=equation.outvars
+    )
     return found
 
 

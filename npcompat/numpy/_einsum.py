@@ -154,7 +154,7 @@ def einsum(*operands: Any, out: Out = None, optimize: Any = False, **kwargs: Any
                     f"einsum: cannot cast operand from {a.dtype!r} to {dtype!r} according to the "
                     f"rule '{casting}'"
                 )
-    if len(arrays) == 1 and out is None and dtype is None and order == "K":
+    if len(arrays) == 1 and out is None:  # a view, whatever dtype and order are given
         found = _rearranged(subscripts, asarray(arrays[0]))
         if found is not None:
             return found

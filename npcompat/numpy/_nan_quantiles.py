@@ -151,7 +151,9 @@ def _nan_quantiles(
     if not dtypes.is_inexact(a.dtype) and a.size:
         return of(a, q, axis, out, overwrite, method, keep, weights=weights)
     check_method(method, weights)
-    chosen, carried, _ = fractions_of(a, q, scale, what)
+    chosen, carried, whole = fractions_of(a, q, scale, what)
+    if whole and method == "linear":
+        method = "lower"  # quantiles 0 and 1 are elements
     if a.size == 0:
         return nanmean(a, axis, out=out, keepdims=keepdims)
     if weights is not None:

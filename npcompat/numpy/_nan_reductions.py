@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.op import Op, normalized_axes
+from npcompat.numpy._comparison import isnan
 from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._empty_slices import is_empty, warn_of_means, warn_of_nan
 from npcompat.numpy._overrides import defers_to_classes
@@ -13,9 +14,11 @@ from npcompat.numpy._reductions import (
     highest,
     kept,
     lowest,
+    mean_of,
     reduce,
     reduction,
 )
+from npcompat.numpy._selection import where as where_of
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue, Out
 
 if TYPE_CHECKING:
@@ -45,6 +48,7 @@ def nansum(
     >>> np.nansum([1.0, np.nan])
     np.float32(1.0)
     """
+    a = _without_nan(a, dtype, 0)
     return reduce(_nansum, a, axis, dtype, out, keepdims, initial, where)
 
 
@@ -65,7 +69,16 @@ def nanprod(
     >>> np.nanprod([2.0, np.nan])
     np.float32(2.0)
     """
+    a = _without_nan(a, dtype, 1)
     return reduce(_nanprod, a, axis, dtype, out, keepdims, initial, where)
+
+
+def _without_nan(a: Any, dtype: DTypeLike, number: int) -> Any:
+    """Return an array whose elements that are NaN are a number, if integers are made of them."""
+    if dtype is None or dtypes.is_inexact(dtypes.canonical(dtype)):
+        return a
+    a = asanyarray(a)
+    return where_of(isnan(a), number, a) if dtypes.is_inexact(a.dtype) else a
 
 
 def _nan_extreme(
@@ -139,6 +152,8 @@ def nanmean(
         raise TypeError("If a is inexact, then dtype must be inexact")
     if inexact and out is not None and not dtypes.is_inexact(cast("Any", out).dtype):
         raise TypeError("If a is inexact, then out must be inexact")
+    if not inexact and dtype is not None:  # there is no NaN, and the sum has that dtype
+        return mean_of(a, axis, dtype, out, keepdims, where)
     if not inexact:
         normalized_axes(axis, a.ndim)  # a mean refuses axis 0 of a 0-d array
     result = reduce(_nanmean, a, axis, dtype, out, keepdims, NoValue, where)

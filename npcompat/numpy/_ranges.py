@@ -298,7 +298,8 @@ def linspace(
         if parts <= 0:
             return made, asarray(math.nan)
         computed = wanted if wanted in (_float64, _complex128) else None
-        return made, (asarray(stop, computed) - asarray(start, computed)) / parts
+        # The product is of floats also for integers, whose difference may not fit.
+        return made, (asarray(stop, computed) * 1.0 - asarray(start, computed) * 1.0) / parts
 
 
 @defers_to_classes

@@ -11,9 +11,14 @@ from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat.numpy._checks import shaping
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
-from npcompat.numpy._manipulation import broadcast_to, moveaxis, ravel
+from npcompat.numpy._floats import floor, rint
+from npcompat.numpy._joining import concatenate
+from npcompat.numpy._manipulation import broadcast_to, flip, moveaxis, ravel
 from npcompat.numpy._overrides import defers_to_classes
+from npcompat.numpy._ranges import linspace
+from npcompat.numpy._reductions import mean
 from npcompat.numpy._selection import take
+from npcompat.numpy._statistics import median
 from npcompat.numpy._typing import ArrayLike, ShapeLike
 from npcompat.numpy._unbound import call_cached
 
@@ -329,7 +334,9 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
             array.ndim,
             "end_values",
         )
-        option = tuple((before, after) for before, after in ends.astype(array.dtype).tolist())
+        if array.dtype.kind not in "iu":
+            ends = ends.astype(array.dtype)
+        option = tuple((before, after) for before, after in ends.tolist())
     elif mode in ("maximum", "mean", "median", "minimum") and option is not None:
         option = _pairs(option, array.ndim, "stat_length")
         if any(n < 1 for pair in option for n in pair) and (
@@ -344,7 +351,34 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
                 raise ValueError(
                     f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
                 )
+    in_floats = mode in ("linear_ramp", "mean", "median") and array.dtype.kind in "iu"
+    if in_floats and handles.current_array(array) is None:
+        return _with_rounded(array, widths, mode, option)
     return apply(_pad, operands, (widths, mode, option))
+
+
+def _with_rounded(array: Any, widths: Sequence[tuple[int, int]], mode: str, option: Any) -> Any:
+    """Pad integers with what is computed in float64 and rounded, axis by axis, as NumPy does."""
+    settings = [(0, 0) if mode == "linear_ramp" else (None, None)] * array.ndim
+    for axis, setting in enumerate(settings if option is None else option):
+        parts = [array]
+        for place, width in enumerate(widths[axis]):
+            if not width:
+                continue
+            n, length = array.shape[axis], setting[place]
+            if mode == "linear_ramp":
+                edge = take(array, [-place % n], axis=axis)
+                ramp = linspace(length, edge.astype("float64"), width, False, dtype="float64")
+                part = moveaxis(take(floor(ramp), 0, axis=axis + 1), 0, axis)
+                part = flip(part, axis) if place else part
+            else:
+                chosen = range(n)[-length:] if place and length else range(n)[:length]
+                chunk = take(array, list(chosen), axis=axis).astype("float64")
+                of = mean if mode == "mean" else median
+                part = repeat(rint(of(chunk, axis, keepdims=True)), width, axis)
+            parts.insert(len(parts) if place else 0, part.astype(array.dtype))
+        array = concatenate(parts, axis) if len(parts) > 1 else array
+    return array if any(map(any, widths)) else copy_of(array)
 
 
 def _padded_by(

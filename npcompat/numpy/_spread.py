@@ -13,8 +13,12 @@ from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat._internal.dispatch.late_bound import ordinary
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._empty_slices import is_empty, warn_of_masked, warn_of_spreads
+from npcompat.numpy._extremes import maximum
+from npcompat.numpy._floats import sqrt
+from npcompat.numpy._manipulation import broadcast_to
 from npcompat.numpy._overrides import reduced_by
 from npcompat.numpy._reductions import averaged
+from npcompat.numpy._reductions import sum as sum_of
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue, Out
 from npcompat.numpy._ufunc import accumulated_in, finish, mask_of, name_of
 from npcompat.numpy._unbound import call_cached
@@ -95,6 +99,28 @@ def _std(
     )
 
 
+def _in_integers(
+    a: Any,
+    axis: Any,
+    dtype: onp.dtype[Any],
+    ddof: float,
+    keepdims: bool,
+    where: Any,
+    mean: Any,
+) -> Any:
+    """Compute the variance with sums that are integers, as NumPy does: the mean is cut off, but not
+    what each element has more.
+    """
+    chosen = broadcast_to(where, a.shape)
+    if mean is NoValue:
+        total = sum_of(a, axis, dtype, keepdims=True, where=where)
+        mean = (total.astype("float64") / sum_of(chosen, axis, keepdims=True)).astype(dtype)
+    more = a - mean
+    total = sum_of(more * more, axis, dtype, keepdims=keepdims, where=where)
+    count = maximum(sum_of(chosen, axis, keepdims=keepdims) - ddof, 0)
+    return (total.astype("float64") / count).astype(dtype)
+
+
 def spread_of(
     op: Op,
     a: Any,
@@ -117,6 +143,13 @@ def spread_of(
         a = asarray(a)
     if ddof != 0 or is_empty(a):
         warn_of_spreads(a, axis, ddof)
+    if dtype is not None and dtypes.canonical(dtype).kind in "iu" and a.dtype.kind in "biuf":
+        where = True if where is NoValue else where
+        keepdims = keepdims is not NoValue and bool(keepdims)
+        found = _in_integers(a, axis, dtypes.canonical(dtype), ddof, keepdims, where, mean)
+        if op is _std:
+            found = sqrt(found.astype("float64")).astype(found.dtype)
+        return finish(found, out, name_of(op), "unsafe")
     if dtype is None and out is None and keepdims is NoValue and not masked and not centered:
         # Cached calls would not warn of zero degrees of freedom.
         divides = apply if ddof != 0 else apply_cached

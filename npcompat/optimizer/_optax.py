@@ -271,7 +271,7 @@ class Optax(Optimizer):
         )
         written: list[Handle] = [*weights, *copies, *memory, *counts]
         operands = [*counts, *factors, *weights, *grads, *copies, *memory]
-        values = self._given()
+        values = self._given(indices)
         at = {id(h): len(values) + i for i, h in enumerate(operands)}
         values += map(handles.read, operands)
         op = self._operator(len(written))

@@ -1,5 +1,6 @@
 """Base class of optimizers: learning rates, update counts, states, and the step."""
 
+import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from types import FunctionType, MethodType
@@ -313,12 +314,12 @@ class Optimizer:
     def _get_lr(self, index: Any) -> Any:
         """Return the learning rate of a parameter, an array."""
         group, at = self._place(index)
-        lr = (
-            self._lr
-            if self.lr_scheduler is None
-            else np.asarray(self._rate_of(group.at(group.counts, at, 0)))
-        )
+        lr = self._lr if self.lr_scheduler is None else np.asarray(self._rate_of(self._latest()))
         return (lr * group.at(group.factors, at, 1.0)).astype("float32")
+
+    def _latest(self) -> Any:
+        """Return the number of updates, an array."""
+        return functools.reduce(np.maximum, [group.counts.max() for group in self._groups])
 
     def _get_wd(self, index: Any) -> Any:
         """Return the weight decay of a parameter, an array."""
@@ -435,14 +436,23 @@ class Optimizer:
             else:
                 self.update([index], [weight], [grad], [state])
 
-    def _scheduled(self) -> Value:
-        """Return the learning rate of the next update."""
+    def _scheduled(self, indices: Sequence[Any]) -> Value:
+        """Return the learning rate of an update of some parameters: that of the number of updates
+        after it.
+        """
         if self.lr_scheduler is None:
             return handles.read(self._lr)
-        latest = self._groups[0].counts.max()
-        for group in self._groups[1:]:
-            latest = np.maximum(latest, group.counts.max())
-        return array_like.as_value(self._rate_of(latest + 1))
+        places = [self._places[i] for i in indices]
+        numbers: list[Any] = []
+        for which, group in enumerate(self._groups):
+            stepped = [at for of, at in places if of == which]
+            if len(stepped) < len(group.indices):
+                numbers.append(group.counts.max())
+            if stepped and len(stepped) < len(group.indices):
+                numbers.append(group.at(group.counts, np.array(stepped), 0).max() + 1)
+            elif stepped:
+                numbers.append(group.counts.max() + 1)
+        return array_like.as_value(self._rate_of(functools.reduce(np.maximum, numbers)))
 
     def _rate_of(self, update: Any) -> Any:
         """Return the scheduler's rate; in a trace its branches are parts of the program."""
@@ -450,13 +460,14 @@ class Optimizer:
             return self.lr_scheduler(update)
         return late_bound.converted(_called(self.lr_scheduler))(update)
 
-    def _given(self) -> list[Value]:
-        """Return the first operands of a step: learning rate, gradient scale, and usability flag.
+    def _given(self, indices: Sequence[Any]) -> list[Value]:
+        """Return the first operands of a step of some parameters: learning rate, gradient scale, and
+        usability flag.
 
         The flag is present only if usability is checked.
         """
         usable = [] if self._usable is None else [handles.read(self._usable)]
-        return [self._scheduled(), array_like.as_value(self.rescale_grad), *usable]
+        return [self._scheduled(indices), array_like.as_value(self.rescale_grad), *usable]
 
     def _apply_rule(
         self,
@@ -493,7 +504,7 @@ class Optimizer:
         )
         written = [*weights, *flat, *counts]
         op = _step_op(len(written))
-        values = self._given()
+        values = self._given(indices)
         first_count = len(values)
         values += [handles.read(a) for a in (*counts, *scalars, *weights, *grads, *flat)]
         at = first_count + len(counts)

@@ -38,7 +38,7 @@ class _Group:
             object.__setattr__(self, field.name, value)
         self.set_unstepped()  # versions are those of the arrays that were copied
 
-    def at(self, array: Any, position: int, neutral: float) -> ndarray:
+    def at(self, array: Any, position: Any, neutral: float) -> ndarray:
         """Return one parameter's entry of an array of the group."""
         if array.ndim == 0:
             return array

@@ -6,7 +6,7 @@ import numpy as onp
 import pytest
 from internals import sharding
 
-from npcompat import lr_scheduler, np, npx, optimizer
+from npcompat import autograd, gluon, lr_scheduler, np, npx, optimizer
 
 RANDOM = onp.random.RandomState(0)
 SHAPES = [(3, 4), (4,), ()]
@@ -312,3 +312,36 @@ def test_what_is_wrong_or_not_supported_says_so():
     ):
         with pytest.raises(NotImplementedError, match=text):
             make()
+
+
+@pytest.mark.parametrize("compiles", [False, True])
+@pytest.mark.parametrize("users", [False, True])
+def test_a_scheduled_rate_is_that_of_the_number_of_updates(compiles, users):
+    class Plain(optimizer.Optimizer):
+        def step(self, indices, weights, grads, states):
+            for index, weight, grad in zip(indices, weights, grads, strict=True):
+                self._update_count(index)
+                weight -= self._get_lr(index) * grad
+
+    parameters = {k: gluon.Parameter(k, shape=(1,), init="zeros") for k in "ab"}
+    for p in parameters.values():
+        p.initialize()
+    rates = lr_scheduler.FactorScheduler(1, 0.5, base_lr=1.0)
+    rule = Plain(learning_rate=1.0, lr_scheduler=rates) if users else "sgd"
+    options = None if users else {"lr_scheduler": rates}
+    trainer = gluon.Trainer(parameters, rule, options)
+
+    def step(used):
+        with autograd.record():
+            loss = sum(parameters[k].data().sum() for k in used)
+        loss.backward()
+        trainer.step(1, ignore_stale_grad=True)
+
+    run = npx.jit(step) if compiles else step
+    found = []
+    for used in ("ab", "a", "b", "b", "a", "b"):
+        before = parameters[used[-1]].data().item()
+        run(used)
+        found.append(before - parameters[used[-1]].data().item())
+        assert trainer.learning_rate == found[-1]
+    assert found == [1, 0.5, 0.5, 0.25, 0.25, 0.125]

@@ -68,7 +68,9 @@ def linspace(start: Any, stop: Any, num: int, endpoint: bool = True, *, axis: in
     step = divide(width, jnp.asarray(steps, width.dtype))
     number = lax.broadcasted_iota(width.real.dtype, (num, *width.shape), 0)
     way = jnp.where(
-        step == 0, divide(number, jnp.asarray(steps, width.dtype)) * width, number * step
+        (step == 0).any(),
+        divide(number, jnp.asarray(steps, width.dtype)) * width,
+        number * step,
     )
     found = rounded(way) + start
     if endpoint and num > 1:

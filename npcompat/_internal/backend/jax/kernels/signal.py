@@ -1,6 +1,7 @@
 """Convolution and correlation of vectors on XLA, as exact as NumPy's.
 
-Floats are computed in full precision, integers as integers.
+Floats are computed in full precision, integers as integers. XLA pads the longer vector with zeros,
+whose product with an infinity or nan of the shorter one is nan: such vectors are convolved without.
 """
 
 from typing import Any
@@ -14,24 +15,40 @@ from npcompat._internal.support.kernel_table import register_kernel
 @register_kernel("convolve", backend="jax")
 def convolve(a: Any, v: Any, mode: str) -> Any:
     """Convolution: sums of products of two vectors, one of them reversed, at each distance."""
-    if jnp.issubdtype(a.dtype, jnp.inexact):
-        return jnp.convolve(a, v, mode, precision=lax.Precision.HIGHEST)
     longer, shorter = (a, v) if len(a) >= len(v) else (v, a)
-    return _integer_sums(longer, jnp.flip(shorter), mode)
+    if not jnp.issubdtype(a.dtype, jnp.inexact):
+        return _sums(longer, jnp.flip(shorter), mode, jnp.int64)
+    if mode == "valid":
+        return jnp.convolve(a, v, mode, precision=lax.Precision.HIGHEST)
+    return lax.cond(
+        jnp.isfinite(shorter).all(),
+        lambda: jnp.convolve(a, v, mode, precision=lax.Precision.HIGHEST),
+        lambda: _sums(longer, jnp.flip(shorter), mode, longer.dtype),
+    )
 
 
 @register_kernel("correlate", backend="jax")
 def correlate(a: Any, v: Any, mode: str) -> Any:
     """Correlation: sums of products of two vectors, the second conjugated, at each distance."""
     if jnp.issubdtype(a.dtype, jnp.inexact):
-        return jnp.correlate(a, v, mode, precision=lax.Precision.HIGHEST)
+        if mode == "valid":
+            return jnp.correlate(a, v, mode, precision=lax.Precision.HIGHEST)
+        return lax.cond(
+            jnp.isfinite(v if len(a) >= len(v) else a).all(),
+            lambda: jnp.correlate(a, v, mode, precision=lax.Precision.HIGHEST),
+            lambda: _correlated(a, jnp.conj(v), mode, a.dtype),
+        )
+    return _correlated(a, v, mode, jnp.int64)
+
+
+def _correlated(a: Any, v: Any, mode: str, dtype: Any) -> Any:
     if len(a) >= len(v):
-        return _integer_sums(a, v, mode)
-    return jnp.flip(_integer_sums(v, a, mode))
+        return _sums(a, v, mode, dtype)
+    return jnp.flip(_sums(v, a, mode, dtype))
 
 
-def _integer_sums(longer: Any, shorter: Any, mode: str) -> Any:
-    """Convolve integers shift by shift.
+def _sums(longer: Any, shorter: Any, mode: str, dtype: Any) -> Any:
+    """Convolve shift by shift.
 
     XLA convolves integers on some devices only, and JAX converts them to floats.
     """
@@ -41,13 +58,16 @@ def _integer_sums(longer: Any, shorter: Any, mode: str) -> Any:
         "same": (span // 2, (span - 1) // 2),
         "full": (span - 1, span - 1),
     }[mode]
-    padded, shorter = jnp.pad(longer.astype(jnp.int64), (before, after)), shorter.astype(jnp.int64)
+    padded, shorter = jnp.pad(longer.astype(dtype), (before, after)), shorter.astype(dtype)
     count = len(padded) - span + 1
+    places = jnp.arange(count) - before
 
-    def shifted(i: Any, total: Any) -> Any:
-        return total + lax.dynamic_slice(padded, (i,), (count,)) * shorter[i]
+    def shifted(total: Any, i: Any) -> Any:
+        is_within = (places + i >= 0) & (places + i < len(longer))
+        product = lax.dynamic_slice(padded, (i,), (count,)) * shorter[i]
+        return total + jnp.where(is_within, product, 0), None
 
-    total = lax.fori_loop(0, span, shifted, jnp.zeros(count, jnp.int64))
+    total = lax.scan(shifted, jnp.zeros(count, dtype), jnp.arange(span))[0]
     return (total != 0) if longer.dtype == jnp.bool_ else total.astype(longer.dtype)
 
 

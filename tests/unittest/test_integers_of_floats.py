@@ -1,0 +1,78 @@
+"""Functions that make integers of floats, or look at floats for integers: NumPy's numbers, on the
+host, on XLA and compiled.
+"""
+
+import numpy as onp
+import pytest
+
+from npcompat import np, npx
+
+pytestmark = pytest.mark.usefixtures("numpy_mode")
+
+CALLS = {
+    "a sum without nan": lambda m: m.nansum(m.array([[1.5, onp.nan], [2, 3]]), 1, dtype="int32"),
+    "a product without nan": lambda m: m.nanprod(m.array([3, 2, onp.nan]), dtype="int32"),
+    "a mean of integers": lambda m: m.nanmean(m.array([100, 100, 100, 101]), dtype="int8"),
+    "a variance": lambda m: m.var(m.array([0, -3, 0, 5, 1]), dtype="int64"),
+    "a variance of some": lambda m: m.var(
+        m.array([[0.5, 2.5], [3.5, 9]]), 0, "int8", where=m.array([[True], [True]]), ddof=1
+    ),
+    "a deviation": lambda m: m.std(m.array([0, -3, 0, 5, 0]), dtype="uint8"),
+    "steps that do not fit": lambda m: m.linspace(m.int8(100), m.int8(-100), 3, retstep=True)[1],
+    "steps between bools": lambda m: m.linspace(True, False, 3, retstep=True)[1],
+    "steps, one of them 0": lambda m: m.linspace([0.0, 1.0], [0.0, 9.0], 10),
+    "quantiles that are elements": lambda m: m.nanquantile(
+        m.array([-onp.inf, 0, onp.inf, onp.nan]), [0, 1]
+    ),
+    "a ramp": lambda m: m.pad(m.array([0]), 10, "linear_ramp", end_values=100),
+    "a ramp from a fraction": lambda m: m.pad(
+        m.array([[3, 5], [7, 9]], "uint8"), 3, "linear_ramp", end_values=1.9
+    ),
+    "a ramp of large numbers": lambda m: m.pad(
+        m.array([16777217, 5], "int32"), (2, 3), "linear_ramp", end_values=16777217
+    ),
+    "large means": lambda m: m.pad(m.array([16777217] * 3, "uint32"), 1, "mean"),
+    "large medians": lambda m: m.pad(
+        m.array([16777217, 5, 16777219], "int32"), (1, 2), "median", stat_length=1
+    ),
+    "an infinity at the end": lambda m: m.convolve(
+        m.array([1.0, 2, 3]), m.array([1.0, 2, onp.inf])
+    ),
+    "nan in the middle": lambda m: m.convolve(
+        m.array([1.0, 2, 3, 4], "float32"), m.array([1, onp.nan, 2], "float32"), "same"
+    ),
+    "a correlation with nan": lambda m: m.correlate(
+        m.array([1.0, 6, 2, 1, -1]), m.array([onp.nan, -1.5, -1.5]), "same"
+    ),
+    "a correlation of complex numbers": lambda m: m.correlate(
+        m.array([1, onp.inf, 3]), m.array([1j, -1.5, 1, 2]), "full"
+    ).imag[:1],
+}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("way", ["numpy", "jax", "compiled"])
+@pytest.mark.parametrize("name", CALLS)
+def test_numbers_are_numpys(name, way):
+    call = CALLS[name]
+    expected = onp.asarray(call(onp))
+    if way == "compiled":
+        found = npx.jit(lambda: call(np))()
+    else:
+        with npx.backend(way):
+            found = call(np)
+    found = onp.asarray(found)
+    assert found.dtype == expected.dtype
+    onp.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("subscripts", "options"),
+    [("ii->i", {"order": "F"}), ("ij->ji", {"order": "C"}), ("ii->i", {"dtype": "float64"})],
+)
+def test_what_einsum_rearranges_is_a_view(subscripts, options):
+    a = np.ones((2, 2))
+    np.einsum(subscripts, a, **options)[...] = 0
+    b = onp.ones((2, 2))
+    onp.einsum(subscripts, b, **options)[...] = 0
+    assert a.tolist() == b.tolist()

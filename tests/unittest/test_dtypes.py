@@ -524,7 +524,8 @@ def test_what_says_its_elements_keeps_64_bits(backend):
     assert np.array(array.array("f", [1.0])).dtype == "float32"
 
 
-def test_tensors_of_torch_keep_64_bits(backend):
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:The given NumPy array")
+def test_tensors_of_torch_keep_64_bits(backend):  # torch warns of its own calls of NumPy
     torch = pytest.importorskip("torch")
     tensor = torch.tensor([1.0, 1 / 3], dtype=torch.float64)
     assert np.array(tensor).dtype == np.array([tensor]).dtype == "float64"

@@ -109,6 +109,14 @@ case(
     layouts=("ordinary", "empty", "view"),
 )
 case(
+    "_npi_harmless_where",
+    lambda xp, a, m: xp.multiply(a, a, where=m, out=a * 1),
+    "2,3",
+    "2,3 mask bool",
+    dtypes="i l",
+    layouts=("ordinary", "empty", "view"),
+)
+case(
     "_npi_select_where",
     lambda xp, a, b, m: xp.add(a, b, out=a * 1, where=m),
     "2,3",

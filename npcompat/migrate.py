@@ -20,6 +20,7 @@ import numpy as onp
 
 from npcompat import _older_functions
 from npcompat._older_functions import expression
+from npcompat._program_names import ProgramNames, is_of_mxnet
 
 _ARRAYS = ("mxnet.np", "mxnet.numpy", "mxnet.nd", "mxnet.ndarray")
 """Modules whose functions make arrays."""
@@ -68,7 +69,6 @@ class _Finder(ast.NodeVisitor):
 
     def __init__(self, source: str) -> None:
         self._source, self._lines = source, source.splitlines()
-        self._modules: dict[str, str] = {}  # names of the program, and MXNet's modules
         self._values: dict[str, ast.expr] = {}  # what was assigned last, by name
         self._loops: dict[str, str] = {}  # names of what loops run over, by their variables
         self._edits: dict[ast.AST, ast.AST | str] = {}  # what to write for a node
@@ -76,20 +76,16 @@ class _Finder(ast.NodeVisitor):
         self._replaced: set[ast.AST] = set()  # parts of what is replaced as a whole
         self._positions: set[ast.AST] = set()  # what integers are needed for, and names of it
         self._position_names: set[str] = set()
-        self._imported: set[str] = set()  # np and npx, where an import has to be added
 
     def find(self) -> list[Place]:
         """Return the places of the program."""
         tree = ast.parse(self._source)
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                self._bind(node)
-        self._bound = set(_bound_names(tree))
+        self._names = ProgramNames(tree)
         for node in ast.walk(tree):
             if isinstance(node, ast.Subscript):
                 self._note_positions(node.slice)
             elif isinstance(node, ast.Call) and getattr(node.func, "attr", None) in _TAKERS:
-                of_module = bool(self._path(node.func))  # whose first argument is the data
+                of_module = bool(self._names.path(node.func))  # whose first argument is the data
                 for given in (*node.args[of_module:], *[k.value for k in node.keywords]):
                     self._note_positions(given)
         self.visit(tree)
@@ -125,27 +121,24 @@ class _Finder(ast.NodeVisitor):
                 collect(child, outer)
 
         collect(tree, 0)
-        replacer = _older_functions.Replacer(tree, self._edits, self._name_of)
+        replacer = _older_functions.Replacer(tree, self._edits, self._names.of)
         lines = {line: self._edited(line, nodes, replacer) for line, nodes in parts.items()}
-        for name in sorted(self._imported):
-            first = next(n for n in self._edits if isinstance(n, ast.ImportFrom))
-            bound = self._name_of(name)
-            self._edits[first] = f"{self._edits[first]}, {name}" + (
-                f" as {bound}" if bound != name else ""
+        if self._names.added:
+            self._add_imports()
+            lines.update(
+                {line: self._edited(line, nodes, replacer) for line, nodes in parts.items()}
             )
-            lines[first.lineno] = self._edited(first.lineno, parts[first.lineno], replacer)
         return lines
 
-    def _name_of(self, space: str) -> str:
-        """Return the program's name of `np` or `npx`, whose import is added where it has none."""
-        paths = {name: path for name, path in self._modules.items() if name not in self._bound}
-        longer = {"np": "mxnet.numpy", "npx": "mxnet.numpy_extension"}[space]
-        for wanted, suffix in ((f"mxnet.{space}", ""), (longer, ""), ("mxnet", f".{space}")):
-            for name, path in paths.items():
-                if path == wanted:
-                    return name + suffix
-        self._imported.add(space)
-        return f"mx{space}" if space in self._bound else space
+    def _add_imports(self) -> None:
+        """Write the imports of `np` and `npx` that are added: beside those of MXNet's own names."""
+        imports = [n for n in self._edits if isinstance(n, ast.Import | ast.ImportFrom)]
+        beside = [n for n in imports if getattr(n, "module", "") == "mxnet"]
+        names = [(name, self._names.of(name)) for name in sorted(self._names.added)]
+        text = ", ".join([name if name == own else f"{name} as {own}" for name, own in names])
+        place = (beside or imports)[0]
+        joint = ", " if beside else "; from npcompat import "
+        self._edits[place] = f"{self._edits[place]}{joint}{text}"
 
     def _edited(self, line: int, nodes: Sequence[Any], replacer: _older_functions.Replacer) -> str:
         text = self._lines[line - 1].encode()
@@ -161,15 +154,6 @@ class _Finder(ast.NodeVisitor):
 
     # --- names
 
-    def _bind(self, node: ast.Import | ast.ImportFrom) -> None:
-        """Note the names under which a program imports MXNet's modules."""
-        for alias in node.names if isinstance(node, ast.Import) else ():
-            if alias.name.partition(".")[0] == "mxnet":
-                self._modules[alias.asname or "mxnet"] = alias.name if alias.asname else "mxnet"
-        if isinstance(node, ast.ImportFrom) and _is_of_mxnet(node):
-            for alias in node.names:
-                self._modules[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
             if alias.name.partition(".")[0] == "mxnet":
@@ -179,7 +163,7 @@ class _Finder(ast.NodeVisitor):
                 self._add(node, "the package is npcompat", node, new)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        if not _is_of_mxnet(node):
+        if not is_of_mxnet(node):
             return
         assert node.module is not None
         for alias in node.names:
@@ -187,16 +171,6 @@ class _Finder(ast.NodeVisitor):
         names = ", ".join([a.name + (f" as {a.asname}" if a.asname else "") for a in node.names])
         module = "npcompat" + node.module.removeprefix("mxnet")
         self._add(node, "the package is npcompat", node, f"from {module} import {names}")
-
-    def _path(self, node: ast.AST) -> str:
-        """The path of a name in MXNet, such as `mxnet.np.array`; empty for any other."""
-        parts: list[str] = []
-        while isinstance(node, ast.Attribute):
-            parts.append(node.attr)
-            node = node.value
-        if not isinstance(node, ast.Name) or node.id not in self._modules:
-            return ""
-        return ".".join([self._modules[node.id], *reversed(parts)])
 
     def _missing(self, node: ast.AST, path: str) -> bool:
         """Find a name that is not here, where it is known what to use."""
@@ -229,13 +203,13 @@ class _Finder(ast.NodeVisitor):
             hint = "" if new else _older_functions.in_words(older)
             self._add(node, f"mx.nd.{older} is not here", node, new, hint)
             return
-        path = self._path(node)
+        path = self._names.path(node)
         if not (path and self._missing(node, path)):
             self.generic_visit(node)
 
     def _older(self, node: ast.AST) -> str:
         """The name of a function of `mx.nd` that is not here; empty for any other node."""
-        space, _, name = self._path(node).rpartition(".")
+        space, _, name = self._names.path(node).rpartition(".")
         if space not in _OLDER or name in ("random", "linalg"):
             return ""
         return "" if hasattr(importlib.import_module("npcompat.ndarray"), name) else name
@@ -271,7 +245,7 @@ class _Finder(ast.NodeVisitor):
     def visit_Expr(self, node: ast.Expr) -> None:
         """Find `x.detach()` whose result is not used."""
         called = node.value.func if isinstance(node.value, ast.Call) else None
-        if self._modules and isinstance(called, ast.Attribute) and called.attr == "detach":
+        if self._names.modules and isinstance(called, ast.Attribute) and called.attr == "detach":
             reason = "detach() returns an array without history, and leaves its array as it is"
             name = ast.unparse(called.value)
             over = self._loops.get(name)
@@ -302,7 +276,7 @@ class _Finder(ast.NodeVisitor):
         made = self._value(node)
         if not isinstance(made, ast.Call):
             return 0
-        space, _, name = self._path(made.func).rpartition(".")
+        space, _, name = self._names.path(made.func).rpartition(".")
         if space in _DRAWS:
             return _length_of_shape([k.value for k in made.keywords if k.arg == "size"])
         if space not in _ARRAYS:
@@ -341,11 +315,11 @@ class _Finder(ast.NodeVisitor):
         value, name = self._value(node.func.value), node.func.attr
         if not isinstance(value, ast.Call) or value.keywords:
             return
-        space, _, function = self._path(value.func).rpartition(".")
+        space, _, function = self._names.path(value.func).rpartition(".")
         if not space and isinstance(value.func, ast.Attribute):
             function = value.func.attr
         is_bool = function in ("all", "any") and len(value.args) == int(space in _ARRAYS)
-        if is_bool and self._modules and _is_of_arrays_only(name):
+        if is_bool and self._names.modules and _is_of_arrays_only(name):
             new = expression("bool(x)", x=node.func.value)
             self._add(node, f"a bool has no {name}, as NumPy's", node, new)
 
@@ -362,12 +336,12 @@ class _Finder(ast.NodeVisitor):
         """Return True for a draw without a size, whose parameters are numbers."""
         if not isinstance(node, ast.Call) or node.args:
             return False
-        space, _, name = self._path(node.func).rpartition(".")
+        space, _, name = self._names.path(node.func).rpartition(".")
         words = [k.arg != "size" and isinstance(k.value, ast.Constant) for k in node.keywords]
         return space in _DRAWS and name != "rand" and all(words)
 
     def visit_Call(self, node: ast.Call) -> None:
-        space, _, name = self._path(node.func).rpartition(".")
+        space, _, name = self._names.path(node.func).rpartition(".")
         older = self._older(node.func)
         if older or (space in _OLDER and _older_functions.is_other(name, node)):
             self._older_call(node, older or name)
@@ -395,7 +369,7 @@ class _Finder(ast.NodeVisitor):
             return
         method, x = node.func.attr, node.func.value
         made = self._value(x) if method in ("take", "flatten", "sort") else None
-        if not (isinstance(made, ast.Call) and self._path(made.func).startswith("mxnet.nd")):
+        if not (isinstance(made, ast.Call) and self._names.path(made.func).startswith("mxnet.nd")):
             return
         if method == "take" and len(node.args) == 1 and not node.keywords:
             new = expression("f(i, axis=0, mode='clip')", f=node.func, i=node.args[0])
@@ -468,7 +442,7 @@ class _Finder(ast.NodeVisitor):
 
     def _reason_to_drop(self, node: ast.Call, word: ast.keyword) -> str:
         """The reason to leave a keyword out; empty for one that stays."""
-        path = self._path(node.func)
+        path = self._names.path(node.func)
         value = word.value.value if isinstance(word.value, ast.Constant) else None
         if path.startswith("mxnet.gluon") and ".nn." in path and word.arg in ("prefix", "params"):
             if word.arg == "params" and not _is_none(word.value):
@@ -477,27 +451,6 @@ class _Finder(ast.NodeVisitor):
         if value == "row_sparse" or (word.arg == "sparse_grad" and value is True):
             return "arrays and gradients are dense"
         return ""
-
-
-def _bound_names(tree: ast.AST) -> Iterator[str]:
-    """Iterate over the names that a program binds to something else than modules of MXNet."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import) or (
-            isinstance(node, ast.ImportFrom) and not _is_of_mxnet(node)
-        ):
-            for alias in node.names:
-                if alias.name.partition(".")[0] != "mxnet":
-                    yield alias.asname or alias.name.partition(".")[0]
-        elif isinstance(node, ast.arg):
-            yield node.arg
-        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            yield node.id
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            yield node.name
-
-
-def _is_of_mxnet(node: ast.ImportFrom) -> bool:
-    return not node.level and str(node.module).partition(".")[0] == "mxnet"
 
 
 def _call(

@@ -262,6 +262,8 @@ def test_files_that_are_no_programs_are_reported_beside_the_others(tmp_path, cap
         ("import mxnet.numpy as onp\nfrom mxnet import nd", "y = nd.exp(x)", "y = onp.exp(x)"),
         ("from mxnet import nd", "y = nd.exp(nd.softmax(x))", "y = np.exp(npx.softmax(x))"),
         ("import numpy as np\nfrom mxnet import nd", "y = nd.exp(x)", "y = mxnp.exp(x)"),
+        ("import mxnet.ndarray as nd", "y = nd.exp(a)", "y = np.exp(a)"),
+        ("from mxnet.gluon import nn\nfrom mxnet import nd", "y = nd.exp(b)", "y = np.exp(b)"),
         (
             "import mxnet as mx",
             "y = mx.nd.array(x, mx.cpu())",
@@ -275,6 +277,8 @@ def test_lines_have_the_programs_names(head, line, expected):
     added = {
         "y = np.exp(npx.softmax(x))": "from npcompat import nd, np, npx",
         "y = mxnp.exp(x)": "from npcompat import nd, np as mxnp",
+        "y = np.exp(a)": "import npcompat.ndarray as nd; from npcompat import np",
+        "y = np.exp(b)": "from npcompat import nd, np",
     }
     if expected in added:
         assert added[expected] in [p.instead for p in found]

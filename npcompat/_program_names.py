@@ -1,0 +1,78 @@
+"""Names of an MXNet program: those of MXNet's modules, and of `np` and `npx` in lines to write."""
+
+import ast
+from collections.abc import Iterator
+
+
+class ProgramNames:
+    """Names that a program binds.
+
+    Attributes
+    ----------
+    modules : dict
+        MXNet's modules, by their names in the program.
+    added : set of str
+        `np` and `npx`, where lines that are written need an import that the program has not.
+    """
+
+    def __init__(self, program: ast.AST) -> None:
+        self.modules: dict[str, str] = {}
+        self.added: set[str] = set()
+        for node in ast.walk(program):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                self._bind(node)
+        self._others = set(_other_names(program))
+
+    def _bind(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names if isinstance(node, ast.Import) else ():
+            if alias.name.partition(".")[0] == "mxnet":
+                self.modules[alias.asname or "mxnet"] = alias.name if alias.asname else "mxnet"
+        if isinstance(node, ast.ImportFrom) and is_of_mxnet(node):
+            for alias in node.names:
+                self.modules[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+
+    def path(self, node: ast.AST) -> str:
+        """Return the path of a name in MXNet, such as `mxnet.np.array`; empty for any other."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name) or node.id not in self.modules:
+            return ""
+        return ".".join([self.modules[node.id], *reversed(parts)])
+
+    def of(self, space: str) -> str:
+        """Return the program's name of `np` or `npx`, whose import is added where it has none."""
+        paths = {name: path for name, path in self.modules.items() if name not in self._others}
+        longer = {"np": "mxnet.numpy", "npx": "mxnet.numpy_extension"}[space]
+        for wanted, suffix in ((f"mxnet.{space}", ""), (longer, ""), ("mxnet", f".{space}")):
+            for name, path in paths.items():
+                if path == wanted:
+                    return name + suffix
+        self.added.add(space)
+        return f"mx{space}" if space in self._others else space
+
+
+def _other_names(program: ast.AST) -> Iterator[str]:
+    """Iterate over the names that a program binds to something else than modules of MXNet."""
+    for node in ast.walk(program):
+        if isinstance(node, ast.Import) or (
+            isinstance(node, ast.ImportFrom) and not is_of_mxnet(node)
+        ):
+            for alias in node.names:
+                if alias.name.partition(".")[0] != "mxnet":
+                    yield alias.asname or alias.name.partition(".")[0]
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+
+
+def is_of_mxnet(node: ast.ImportFrom) -> bool:
+    """Return True for an import of names of MXNet."""
+    return not node.level and str(node.module).partition(".")[0] == "mxnet"
+
+
+__all__ = ["ProgramNames", "is_of_mxnet"]

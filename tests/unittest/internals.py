@@ -15,6 +15,7 @@ from npcompat._internal.backend.equations import normalise
 from npcompat._internal.backend.jax import checkpoints, language, namespace, programs, sharding
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jax.kernels import array_functions as jax_array_functions
+from npcompat._internal.backend.jax.kernels import signal
 from npcompat._internal.backend.jax.random import threefry
 from npcompat._internal.backend.jaxpr import (
     compat,

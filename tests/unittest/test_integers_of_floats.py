@@ -2,8 +2,10 @@
 host, on XLA and compiled.
 """
 
+import jax
 import numpy as onp
 import pytest
+from internals import signal
 
 from npcompat import np, npx
 
@@ -76,3 +78,11 @@ def test_what_einsum_rearranges_is_a_view(subscripts, options):
     b = onp.ones((2, 2))
     onp.einsum(subscripts, b, **options)[...] = 0
     assert a.tolist() == b.tolist()
+
+
+def test_the_gradient_of_a_convolution_takes_no_memory_for_its_shifts():
+    a, v = jax.numpy.ones(50_000), jax.numpy.ones(1_000)
+    for function in (signal.convolve, signal.correlate):
+        gradient = jax.grad(lambda a, v, f=function: (f(a, v, "full") ** 2).sum(), argnums=(0, 1))
+        memory = jax.jit(gradient).lower(a, v).compile().memory_analysis()
+        assert memory.temp_size_in_bytes < 10 * a.nbytes

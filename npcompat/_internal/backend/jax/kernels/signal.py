@@ -6,6 +6,7 @@ whose product with an infinity or nan of the shorter one is nan: such vectors ar
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
@@ -50,7 +51,8 @@ def _correlated(a: Any, v: Any, mode: str, dtype: Any) -> Any:
 def _sums(longer: Any, shorter: Any, mode: str, dtype: Any) -> Any:
     """Convolve shift by shift.
 
-    XLA convolves integers on some devices only, and JAX converts them to floats.
+    XLA convolves integers on some devices only, and JAX converts them to floats. A gradient computes
+    each shift again, as keeping all of them takes their number times the memory of the result.
     """
     span = len(shorter)
     before, after = {
@@ -67,7 +69,7 @@ def _sums(longer: Any, shorter: Any, mode: str, dtype: Any) -> Any:
         product = lax.dynamic_slice(padded, (i,), (count,)) * shorter[i]
         return total + jnp.where(is_within, product, 0), None
 
-    total = lax.scan(shifted, jnp.zeros(count, dtype), jnp.arange(span))[0]
+    total = lax.scan(jax.checkpoint(shifted), jnp.zeros(count, dtype), jnp.arange(span))[0]
     return (total != 0) if longer.dtype == jnp.bool_ else total.astype(longer.dtype)
 
 

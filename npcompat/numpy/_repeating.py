@@ -13,7 +13,7 @@ from npcompat.numpy._checks import shaping
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
 from npcompat.numpy._floats import floor, rint
 from npcompat.numpy._joining import concatenate
-from npcompat.numpy._manipulation import broadcast_to, flip, moveaxis, ravel
+from npcompat.numpy._manipulation import broadcast_to, flip, moveaxis, ravel, squeeze
 from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._ranges import linspace
 from npcompat.numpy._reductions import mean
@@ -365,15 +365,14 @@ def _with_rounded(array: Any, widths: Sequence[tuple[int, int]], mode: str, opti
         for place, width in enumerate(widths[axis]):
             if not width:
                 continue
-            n, length = array.shape[axis], setting[place]
+            length = 1 if mode == "linear_ramp" else setting[place]
+            chosen = slice(-length, None) if place and length else slice(length)
+            chunk = array[(*[slice(None)] * axis, chosen)].astype("float64")
             if mode == "linear_ramp":
-                edge = take(array, [-place % n], axis=axis)
-                ramp = linspace(length, edge.astype("float64"), width, False, dtype="float64")
-                part = moveaxis(take(floor(ramp), 0, axis=axis + 1), 0, axis)
+                ramp = floor(linspace(setting[place], chunk, width, False, dtype="float64"))
+                part = moveaxis(squeeze(ramp, axis + 1), 0, axis)
                 part = flip(part, axis) if place else part
             else:
-                chosen = range(n)[-length:] if place and length else range(n)[:length]
-                chunk = take(array, list(chosen), axis=axis).astype("float64")
                 of = mean if mode == "mean" else median
                 part = repeat(rint(of(chunk, axis, keepdims=True)), width, axis)
             parts.insert(len(parts) if place else 0, part.astype(array.dtype))

@@ -59,16 +59,18 @@ def _stack(xp: Any, *arrays: Any, dtype: Any = None) -> Any:
 def joined_value(x: Any, dtype: onp.dtype[Any] | None = None) -> Value | None:
     """Return the value of nested lists that hold recorded or traced arrays, else None.
 
-    The same holds for traced numbers, and for objects whose `__array__` returns an array. The elements of lists are joined by an
-    operator, which is recorded and traced like any other; a NumPy array of their values would be a
-    constant.
+    The same holds for traced numbers, and for objects whose `__array__` returns such an array. The
+    elements of lists are joined by an operator, which is recorded and traced like any other; a
+    NumPy array of their values would be a constant.
     """
     mode = modes.current()
     kind: Any = type(x)
+    if mode.trace is None and not mode.recording:
+        return None
     if issubclass(kind, TracedNumber):
         number = joined_value([x], dtype)
         return None if number is None else read(wrap(number).reshape(()))
-    if (mode.trace is None and not mode.recording) or not _may_give_ours(kind):
+    if not _may_give_ours(kind):
         return None
     x = _with_ours(x)
     is_array = isinstance(x, Handle)

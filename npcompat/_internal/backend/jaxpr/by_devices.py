@@ -11,7 +11,6 @@ from typing import Any
 
 import jax.numpy as jnp
 from jax import lax
-from jax.experimental.custom_partitioning import custom_partitioning
 from jax.interpreters import mlir
 from jax.sharding import NamedSharding, PartitionSpec
 
@@ -24,7 +23,9 @@ from npcompat._internal.backend.jaxpr.compat import (
     Var,
     jaxpr_as_fun,
 )
+from npcompat._internal.support.lazy_import import LazyModule
 
+_partitioning: Any = LazyModule("jax.experimental.custom_partitioning")
 _either_p = Primitive("npcompat_either")
 _either_p.def_impl(lambda *operands, one, **_: one(*operands))
 _either_p.def_abstract_eval(lambda *_, result, **__: result)
@@ -205,7 +206,9 @@ def transform(equation: JaxprEqn) -> Callable[..., Any]:
     """
     kind: Any = equation.invars[0].aval
     rank, count = len(kind.shape), len(equation.params["fft_lengths"])
-    function = custom_partitioning(lambda a: equation.primitive.bind(a, **equation.params))
+    function: Any = _partitioning.custom_partitioning(
+        lambda a: equation.primitive.bind(a, **equation.params)
+    )
 
     def partition(mesh: Any, operands: Any, _: Any) -> Any:
         cut = [*operands[0].sharding.spec, *[None] * rank][: rank - count]
@@ -220,7 +223,8 @@ def transform(equation: JaxprEqn) -> Callable[..., Any]:
         sharding_rule=f"{' '.join(batch + taken)} -> {' '.join(batch + given)}",
         need_replication_factors=(*taken, "last"),
     )
-    return function
+    found: Callable[..., Any] = function
+    return found
 
 
 __all__ = [

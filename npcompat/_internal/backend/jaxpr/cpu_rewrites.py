@@ -153,7 +153,7 @@ class _Rewriter:
 
     def _written(self, jaxpr: Jaxpr, made: Mapping[Var, JaxprEqn]) -> Iterator[JaxprEqn]:
         """Iterate over the equations of a jaxpr, in which writes are apart from what they read."""
-        separator = Separator()
+        separator = Separator(self.on_cpu)
         for equation in jaxpr.eqns:
             separated = separator.equations(equation)
             several = self._on_several(equation, made)

@@ -11,8 +11,8 @@ lies between, one of the two is copied first. It is the written array if that is
 would have to copy it anyway, else the new values. A single element that is written to many places is
 computed again for each of them, so that it reads that memory, too.
 
-A scatter of several pieces is a kernel of its own, which reads values that are stored; that of a
-single piece becomes a `dynamic_update_slice`.
+On the CPU a scatter of several pieces is a kernel of its own, which reads values that are stored;
+that of a single piece becomes a `dynamic_update_slice`.
 """
 
 import functools
@@ -157,9 +157,8 @@ def _is_large(atom: Any) -> bool:
 class Separator:
     """Rewriter of the equations of one jaxpr, which adds copies where writes need them."""
 
-    def __init__(self) -> None:
-        self._memory = _Memory()
-        self._apart: dict[Any, Any] = {}
+    def __init__(self, on_cpu: bool) -> None:
+        self._memory, self._on_cpu = _Memory(), on_cpu
 
     def equations(self, equation: JaxprEqn) -> list[JaxprEqn]:
         """Return the equations that replace one."""
@@ -177,7 +176,7 @@ class Separator:
         array, values = equation.invars[0], equation.invars[place]
         out = equation.outvars[0]
         invars = [*equation.invars]
-        overlaps = _is_large(values) and _is_large(array) and not _is_apart(equation)
+        overlaps = _is_large(values) and _is_large(array) and not self._is_apart(equation)
         how = memory.how(array, values) if overlaps else -1
         if how >= 0 and array in memory.laid_out:
             stored = self._stored(array)
@@ -195,6 +194,13 @@ class Separator:
             if array in memory.laid_out:
                 memory.laid_out.add(out)
         return [*made, equation.replace(invars=invars) if made else equation]
+
+    def _is_apart(self, equation: JaxprEqn) -> bool:
+        """Return True for a scatter of several pieces, into which XLA fuses nothing on the CPU."""
+        if not self._on_cpu or equation.primitive.name != "scatter":
+            return False
+        places: Any = equation.invars[1].aval
+        return bool(math.prod(places.shape[:-1]) > 1)
 
     def _call(self, equation: JaxprEqn) -> list[JaxprEqn]:
         """Copy operands that share memory before a call that writes some of its operands."""
@@ -220,14 +226,6 @@ class Separator:
             invars=[array], outvars=[var]
         )
         return stored
-
-
-def _is_apart(equation: JaxprEqn) -> bool:
-    """Return True for a scatter of several pieces, into which XLA fuses nothing."""
-    if equation.primitive.name != "scatter":
-        return False
-    places: Any = equation.invars[1].aval
-    return bool(math.prod(places.shape[:-1]) > 1)
 
 
 def _writes(jaxpr: Any) -> bool:

@@ -452,6 +452,8 @@ def _cumulative(
                 "For arrays which have more than one dimension ``axis`` argument is required."
             )
         axis = 0
+    elif isinstance(axis, tuple):
+        raise ValueError("accumulate does not allow multiple axes")
     found = of(x, axis, dtype)
     if include_initial:
         (at,) = normalized_axes(axis, x.ndim)

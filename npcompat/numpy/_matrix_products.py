@@ -100,7 +100,7 @@ def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> "ndarray":
     Examples
     --------
     >>> np.linalg.vecdot(np.array([1, 2]), np.array([3, 4]))
-    array(11)
+    np.int64(11)
     """
     return _products.vecdot(x1, x2, axis=axis)
 

@@ -85,12 +85,13 @@ def nanmedian(
     if a.size == 0:
         return nanmean(a, axis, out=out, keepdims=keepdims)
     if a.dtype.kind in "mM":  # NaT is handled by NumPy
-        return finish(by_numpy(onp.nanmedian, (a, axis), {"keepdims": keep}), out, "nanmedian")
+        found = by_numpy(onp.nanmedian, (a, axis), {"keepdims": keep})
+        return finish(found, out, "nanmedian", "unsafe")
     if not dtypes.is_inexact(a.dtype):
         return median(a, axis, out, overwrite_input, keep)
     found = apply(_nanmedian, (a,), (as_axis(axis), keep))
     warn_of_nan(a, axis, found, "All-NaN slice encountered", each=True)  # as NumPy does
-    return finish(found, out, "nanmedian")
+    return finish(found, out, "nanmedian", "unsafe")
 
 
 def _between_neighbours(

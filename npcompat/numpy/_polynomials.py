@@ -472,7 +472,7 @@ class poly1d:
 
     def __getitem__(self, val: int) -> "ndarray":
         inside = 0 <= val <= self.order
-        return self._coeffs[self.order - val] if inside else zeros((), self._coeffs.dtype)
+        return self._coeffs[self.order - val] if inside else zeros(1, self._coeffs.dtype)[0]
 
     def __setitem__(self, key: int, val: Any) -> None:
         if key < 0:

@@ -116,7 +116,8 @@ def _product(
     result = call(op, operands, None, True, casting, order, dtype, subok, signature)
     if keepdims:
         result = result[..., None]
-    result = moveaxis(result, range(-len(places[2]), 0), places[2])
+    if places[2]:
+        result = moveaxis(result, range(-len(places[2]), 0), places[2])
     if out is None:
         return result if result._view is None else result.copy("C" if order == "K" else order)
     (target,) = out if isinstance(out, tuple) else (out,)

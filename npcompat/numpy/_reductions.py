@@ -405,6 +405,10 @@ def mean_of(a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, where: Any) 
     """Call `mean` with all its arguments."""
     if not isinstance(a, Handle):
         a = asarray(a)
+    if out is not None and out is not ... and dtype is not None:
+        summed = onp.dtype(dtype)
+        if summed.kind in "iu" and summed != a.dtype:  # only the sum is of integers
+            a, dtype = a.astype(summed), None
     result = reduce(_mean, a, axis, dtype, out, keepdims, NoValue, where)
     if is_empty(a):
         warn_of_means(a, axis)

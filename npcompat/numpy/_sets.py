@@ -11,6 +11,7 @@ from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._checks import is_recorded, shaping
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._given_length import distinct, length
+from npcompat.numpy._host_arrays import by_numpy
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._selection import take
@@ -266,15 +267,32 @@ def unique_values(
     return unique(x, equal_nan=False, size=size, fill_value=fill_value)
 
 
+def _comparable(types: Any) -> list[Any]:
+    """Resolve the dtypes in which elements are compared; uint64 and int64 have no common one."""
+    strong = [dtypes.strong(type_) for type_ in types]
+    if {str(dtype) for dtype in strong} == {"int64", "uint64"}:
+        return strong
+    return [dtypes.result_type(types)] * 2
+
+
 @operator(
     "_npi_isin",
     keeps_class=False,
-    rule=lambda types, attrs: ([dtypes.result_type(types)] * 2, onp.dtype(bool)),
+    rule=lambda types, attrs: (_comparable(types), onp.dtype(bool)),
     differentiable=False,
 )
 def _isin(xp: Any, element: Any, test_elements: Any, *, invert: bool = False) -> Any:
     """Return True for each element that is among the test elements."""
-    return xp.isin(element, test_elements, invert=invert)
+    if element.dtype == test_elements.dtype:
+        return xp.isin(element, test_elements, invert=invert)
+    # Bits are compared. Those of a negative number are those of one that only uint64 has.
+    bits = (xp.astype(a, onp.uint64) for a in (element, test_elements))
+    found = xp.isin(*bits)
+    if element.dtype == onp.uint64:
+        found = found & (element < onp.uint64(2**63))
+    else:
+        found = found & (element >= 0)
+    return ~found if invert else found
 
 
 @defers_to_classes
@@ -314,6 +332,9 @@ def isin(
             "The 'table' method is only supported for boolean or integer arrays. Please select "
             "'sort' or None for kind."
         )
+    kinds = {a.dtype.kind for a in (element, test_elements)}
+    if len(kinds) == 2 and not kinds.isdisjoint("SU"):  # NumPy compares, and promotes nothing
+        return by_numpy(onp.isin, (element, test_elements), {"invert": bool(invert)})
     return apply(_isin, (element, test_elements), (bool(invert),))
 
 

@@ -91,14 +91,17 @@ def median(
         is_empty(a) and modes.current().trace is None
     ):
         return finish(
-            by_numpy(onp.median, (a, axis), {"keepdims": keepdims}, [a.dtype]), out, "median"
+            by_numpy(onp.median, (a, axis), {"keepdims": keepdims}, [a.dtype]),
+            out,
+            "median",
+            "unsafe",
         )
     found = apply(_median, (a,), (as_axis(axis), bool(keepdims)))
     if type(axis) is int and not keepdims and not in_c_order(a) and found.shape:
         found = in_order(found, "K", onp.moveaxis(handles.layout(a), axis, 0)[0])
     if keepdims and not found.shape:  # NumPy's is an array then, not a scalar
         found = handles.wrap(handles.read(found))
-    return finish(found, out, "median")
+    return finish(found, out, "median", "unsafe")
 
 
 _PLOTTING = {

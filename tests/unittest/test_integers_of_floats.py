@@ -49,6 +49,21 @@ CALLS = {
     "a correlation of complex numbers": lambda m: m.correlate(
         m.array([1, onp.inf, 3]), m.array([1j, -1.5, 1, 2]), "full"
     ).imag[:1],
+    "a mean of integers in floats": lambda m: m.mean(
+        m.array([[1.5, 2]]), 1, "uint8", out=m.array([0.0])
+    ),
+    "a median in integers": lambda m: m.median(m.array([1.5, 2, 9, 3]), out=m.array(0)),
+    "a median without nan in integers": lambda m: m.nanmedian(
+        m.array([1.5, 2, onp.nan]), out=m.array(0)
+    ),
+    "integers among others of other signs": lambda m: m.isin(
+        m.array([2**63 - 1, 2**64 - 1, 5], "uint64"), m.array([2**63 - 2, -1, 5], "int64")
+    ),
+    "integers not among others": lambda m: m.isin(
+        m.array([2**63 - 1, -1, 5], "int64"),
+        m.array([2**63 - 2, 2**64 - 1, 5], "uint64"),
+        invert=True,
+    ),
 }
 
 

@@ -27,6 +27,8 @@ SETS = {
     ),
     "setdiff1d of lists": lambda xp, a, b: xp.setdiff1d([3, 1], [3]),
     "setxor1d": lambda xp, a, b: (xp.setxor1d(a, b), xp.setxor1d(a[0], b[:3], assume_unique=True)),
+    "isin of texts and numbers": lambda xp, a, b: xp.isin(xp.array(["3", "b"]), b),
+    "isin of texts and bytes": lambda xp, a, b: xp.isin(xp.array([b"a"]), xp.array(["a"])),
     "union1d of nan": lambda xp, a, b: xp.union1d(
         xp.asarray([onp.nan, 1.0, onp.nan], dtype="float64"), b
     ),

@@ -235,6 +235,12 @@ def test_products_along_axes():
         )
 
 
+def test_products_of_two_vectors_are_numbers():
+    a = np.arange(3.0, dtype="float64")
+    for found in (np.vecdot(a, a, axis=0), np.linalg.vecdot(a, a), np.vecdot(a, a, axes=[0, 0])):
+        assert isinstance(found, onp.float64) and found == 5
+
+
 def test_functions_from_python_are_ufuncs():
     add = np.frompyfunc(lambda x, y: x + y, 2, 1, identity=0)
     assert isinstance(add, np.ufunc) and (

@@ -11,7 +11,7 @@ import numpy as onp
 
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import array_like, handles
+from npcompat._internal.dispatch import array_like, handles, late_bound
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -62,12 +62,36 @@ def by_numpy(
     )
 
 
+def by_numpy_in_place(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    """Call a NumPy function that may write arguments, such as `out`; what it writes, ours get."""
+    lent: list[tuple[Any, onp.ndarray[Any, Any], bytes]] = []
+
+    def lend(x: Any) -> Any:
+        if type(x) is list or type(x) is tuple:
+            return type(x)(map(lend, x))
+        copy = as_numpys(x)
+        if isinstance(x, Handle) and type(x) not in late_bound.scalars:
+            lent.append((x, copy, copy.tobytes()))
+        return copy
+
+    found = function(*map(lend, args), **{name: lend(a) for name, a in kwargs.items()})
+    for ours, copy, before in lent:
+        if copy.tobytes() != before:
+            ours[...] = copy
+    for ours, copy, _ in lent:
+        if found is copy:
+            return ours
+    return given_back(found)
+
+
 def on_host(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a NumPy function so that it takes and returns our arrays."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        return by_numpy(function, args, kwargs)
+        return by_numpy_in_place(function, args, kwargs)
 
     return call
 

@@ -1,9 +1,10 @@
 """Protocols of arrays: Python's numbers, NumPy's dispatch, DLPack, the array API namespace."""
 
 import importlib
+import sys
+import types
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as onp
@@ -21,7 +22,7 @@ from npcompat._internal.native import fast_path
 from npcompat._internal.support.errors import AddressNotImplementedError
 from npcompat.numpy._checks import is_recorded
 from npcompat.numpy._creation import placed_on
-from npcompat.numpy._host_arrays import as_numpys, by_numpy
+from npcompat.numpy._host_arrays import as_numpys, by_numpy, by_numpy_in_place
 from npcompat.numpy._memory_order import letter
 from npcompat.numpy._other_classes import overrides
 from npcompat.numpy._overrides import answered_by
@@ -117,7 +118,7 @@ class Protocols(Handle):
         # NumPy would read it before `__array__`, whose memory is returned after its last use
         raise AddressNotImplementedError("__array_struct__: use the buffer protocol")
 
-    def __array_namespace__(self, /, api_version: str | None = None) -> ModuleType:
+    def __array_namespace__(self, /, api_version: str | None = None) -> types.ModuleType:
         """Return the namespace of the array API: `npcompat.array_api`."""
         if api_version is not None and api_version not in API_VERSIONS:
             raise ValueError(
@@ -222,6 +223,9 @@ class NumPyDispatch(LikeNumPys):
             return foreign(ufunc, method, inputs, kwargs)
         call = ours if method == "__call__" else getattr(ours, method)
         outs = kwargs.get("out", ())
+        if method == "reduce" and outs and _is_divided_in_place(sys._getframe(1), inputs):
+            (target,) = outs
+            return call(*inputs, **{**kwargs, "out": (_memory_to_divide(ufunc, target),)})
         if not any([isinstance(o, onp.ndarray) for o in outs]):
             return call(*inputs, **kwargs)
         return _into_numpys(
@@ -250,9 +254,9 @@ class NumPyDispatch(LikeNumPys):
         try:
             ours = getattr(importlib.import_module(f"npcompat.{module}"), func.__name__)
         except (ImportError, AttributeError):
-            return by_numpy(func, args, kwargs)
+            return by_numpy_in_place(func, args, kwargs)
         if ours is func:
-            return by_numpy(func, args, kwargs)
+            return by_numpy_in_place(func, args, kwargs)
         if isinstance(out := kwargs.get("out"), onp.ndarray):
             made = as_numpys(ours(*args, **{k: v for k, v in kwargs.items() if k != "out"}))
             if onp.shape(made) != out.shape:
@@ -263,6 +267,26 @@ class NumPyDispatch(LikeNumPys):
             onp.copyto(out, made, casting=kwargs.get("casting", "same_kind"))
             return out
         return ours(*args, **kwargs)
+
+
+def _is_divided_in_place(caller: types.FrameType, inputs: Sequence[Any]) -> bool:
+    """Return True if `mean`, `var` or `std` of a NumPy array is computed into an array of ours.
+
+    Its sum is divided in place if it is an array of NumPy's; else a new array is.
+    """
+    return caller.f_globals.get("__name__") == "numpy._core._methods" and (
+        caller.f_code.co_name in ("_mean", "_var") and isinstance(inputs[0], onp.ndarray)
+    )
+
+
+def _memory_to_divide(ufunc: onp.ufunc, out: Any) -> onp.ndarray[Any, Any]:
+    memory = onp.asarray(out)
+    if not memory.flags.writeable:
+        raise TypeError(
+            f"{ufunc.__name__}.reduce(out=): NumPy's methods can't compute a mean into an array that "
+            "is read-only, recorded or on XLA: call the function of npcompat.numpy"
+        )
+    return memory
 
 
 def _as_numpy_passes(

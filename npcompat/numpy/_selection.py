@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, cast, overload
 
 import numpy as onp
 
+from npcompat._internal.backend.typed_kernel import boxed
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle
@@ -320,6 +321,8 @@ def finish_safely(result: Any, out: Any, what: str) -> Any:
     if out is None:
         return result
     (target,) = out if isinstance(out, tuple) else (out,)
+    if not hasattr(result, "dtype"):  # an element of an array of objects
+        result = array_like.array_of(boxed(result))
     if isinstance(target, Handle) and not onp.can_cast(target.dtype, result.dtype, "safe"):
         raise TypeError(
             f"Cannot cast array data from {target.dtype!r} to {result.dtype!r} according to the "

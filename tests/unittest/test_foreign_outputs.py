@@ -9,6 +9,7 @@ import numpy as onp
 import pytest
 import scipy.linalg
 import scipy.ndimage
+from numpy.lib import recfunctions
 
 from npcompat import autograd, np, npx
 
@@ -70,6 +71,41 @@ def test_the_function_that_writes_any_output_itself(backend):
         vectorized(PICTURE, onp.mean, size=(3, 3), output=out)
     expected = vectorized(onp.asarray(PICTURE), onp.mean, size=(3, 3))
     onp.testing.assert_allclose(onp.asarray(out), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["mean", "var", "std"])
+def test_methods_of_numpys_arrays_divide_in_our_memory(name):
+    data, theirs = onp.arange(6.0).reshape(3, 2), onp.zeros(2)
+    getattr(data, name)(axis=0, out=theirs)
+    with npx.backend("numpy"):
+        mine = np.zeros(2, dtype="float64")
+        getattr(data, name)(axis=0, out=mine)
+        recorded = np.zeros(2, dtype="float64")
+        recorded.attach_grad()
+        with autograd.record(), pytest.raises(TypeError, match="call the function of npcompat"):
+            getattr(data, name)(axis=0, out=recorded)
+    assert mine.tolist() == theirs.tolist()
+    assert recorded.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+@pytest.mark.parametrize("module", [np, onp], ids=["ours", "numpy"])
+def test_functions_that_run_on_the_host_write_their_outputs(module, backend):
+    with npx.backend(backend):
+        days, work = np.zeros(1, dtype="int64"), np.zeros((), dtype=bool)
+    found = module.busday_count(["2020-01-01"], ["2020-02-01"], out=days)
+    assert found is days and days.tolist() == [23]
+    module.is_busday("2020-01-01", out=work)
+    assert work.item() is True
+    to = np.zeros(1, dtype="datetime64[D]")
+    module.busday_offset(["2020-01-01"], 3, out=to)
+    assert str(to[0]) == "2020-01-06"
+    lengths = np.zeros(2, dtype="int64")
+    assert module.strings.str_len(np.array(["a", "bcd"]), lengths) is lengths
+    assert lengths.tolist() == [1, 3]
+    record = np.array(onp.zeros(1, [("a", "i4"), ("b", "f8")]))
+    recfunctions.assign_fields_by_name(record, onp.array([(1, 2.0)], record.dtype))
+    assert record.tolist() == [(1, 2.0)]
 
 
 def test_outputs_that_others_cannot_write_are_refused():

@@ -64,3 +64,9 @@ def test_logical_functions_write_into_any_dtype(target):
             onp.ones(3, bool),
             onp.ones(3, target),
         )
+
+
+def test_an_element_of_objects_is_taken_into_an_array():
+    out = np.array(None, dtype=object)
+    assert np.take(np.array([1, "a"], dtype=object), 1, out=out) is out
+    assert out.item() == "a"

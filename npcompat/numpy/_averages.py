@@ -30,7 +30,7 @@ from npcompat.numpy._running import cumprod, cumsum
 from npcompat.numpy._selection import where as select
 from npcompat.numpy._spread import std, var
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue, Out
-from npcompat.numpy._ufunc import finish
+from npcompat.numpy._ufunc import accumulated_for, finish
 
 if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray
@@ -235,6 +235,10 @@ def cov(
         if dtype is None
         else dtypes.canonical(dtype)
     )
+    if wanted.kind in "biu":
+        raise TypeError(
+            f"cov(dtype={wanted!r}): expected a floating-point dtype, because means are subtracted"
+        )
     x = _variables(m, wanted, m.ndim != 1, rowvar)
     if x.shape[0] == 0:
         return zeros((0, 0), wanted)
@@ -454,11 +458,17 @@ def _cumulative(
         axis = 0
     elif isinstance(axis, tuple):
         raise ValueError("accumulate does not allow multiple axes")
+    if not include_initial:
+        return of(x, axis, dtype, out)
+    (at,) = normalized_axes(axis, x.ndim)
+    shape = (*x.shape[:at], x.shape[at] + 1, *x.shape[at + 1 :])
+    if out is not None and out.shape != shape:
+        raise ValueError(f"{of.__name__}: output array has shape {out.shape}, expected {shape}")
+    if out is not None and dtype is None:
+        dtype = accumulated_for(out, x, of.__name__)
     found = of(x, axis, dtype)
-    if include_initial:
-        (at,) = normalized_axes(axis, x.ndim)
-        found = concatenate([first((*x.shape[:at], 1, *x.shape[at + 1 :]), found.dtype), found], at)
-    return finish(found, out, of.__name__)
+    found = concatenate([first((*shape[:at], 1, *shape[at + 1 :]), found.dtype), found], at)
+    return finish(found, out, of.__name__, "unsafe")
 
 
 @defers_to_classes

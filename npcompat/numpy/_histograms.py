@@ -140,7 +140,13 @@ def _digitize(xp: Any, x: Any, bins: Any, *, right: bool = False) -> Any:
     ascending = xp.searchsorted(bins, x, side)
     if count < 2:
         return ascending
-    return xp.where(bins[0] <= bins[-1], ascending, count - xp.searchsorted(bins[::-1], x, side))
+    return xp.where(_ascend(xp, bins), ascending, count - xp.searchsorted(bins[::-1], x, side))
+
+
+def _ascend(xp: Any, bins: Any) -> Any:
+    """Return True if the first two edges that differ ascend, or all are equal; nan equals nothing."""
+    differ = bins[1:] != bins[:-1]
+    return ~xp.any(differ) | (bins[1:] > bins[:-1])[xp.argmax(differ)]
 
 
 @operator("_npi_not_monotonic", pattern="reduction", differentiable=False)
@@ -155,7 +161,9 @@ def not_monotonic(xp: Any, bins: Any, *, descending: bool = True) -> Any:
         If True, they may descend.
     """
     falls = xp.any(bins[1:] < bins[:-1])
-    return falls & xp.any(bins[1:] > bins[:-1]) if descending else falls
+    if not descending or bins.shape[0] < 2:
+        return falls
+    return xp.where(_ascend(xp, bins), falls, xp.any(bins[1:] > bins[:-1]))
 
 
 @defers_to_classes

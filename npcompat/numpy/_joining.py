@@ -380,7 +380,9 @@ def copyto(
         isinstance(src, Handle) and root_of(src) is root_of(dst) and _same_elements(src, dst)
     ):
         return  # no error even if it is read-only, as in NumPy
-    if type(src) in (bool, int, float, complex):
+    if type(src) in (float, complex) and casting == "unsafe":
+        src = onp.asarray(src).astype(target.dtype)  # elements are assigned by other rules
+    elif type(src) in (bool, int, float, complex):
         # Let NumPy raise or warn for an impossible cast.
         onp.copyto(onp.empty((), target.dtype), cast("Any", src), casting)
     else:

@@ -585,9 +585,9 @@ def trace(
         python.index(offset),
         python.index(axis1),
         python.index(axis2),
-        accumulated_in(dtype, a),
+        accumulated_in(dtype, a, _trace, out),
     )
-    return finish(apply(_trace, (a,), attrs), out, "trace")
+    return finish(apply(_trace, (a,), attrs), out, "trace", "unsafe")
 
 
 __all__ = [

@@ -154,6 +154,12 @@ def highest(dtype: onp.dtype[Any]) -> Any:
     return True if dtype.kind == "b" else onp.iinfo(dtype).max if dtype.kind in "iu" else onp.inf
 
 
+_SUMMED = frozenset(
+    f"_npi_{name}" for name in ("mean", "nanmean", "nanprod", "nansum", "prod", "sum")
+)
+"""Reductions that accumulate in the dtype of `out`."""
+
+
 def reduce(
     op: Op,
     a: ArrayLike,
@@ -182,7 +188,7 @@ def reduce(
         initial = as_attr(initial.item() if hasattr(initial, "item") else initial)
     attrs = (
         axis if axis is None or type(axis) is int else as_axis(axis),
-        accumulated_in(dtype, a, op),
+        accumulated_in(dtype, a, op, out if op.name in _SUMMED else None),
         False if keepdims is NoValue else bool(keepdims),
         initial,
     )
@@ -426,8 +432,11 @@ def ptp(a: ArrayLike, axis: AxisLike = None, out: Out = None, keepdims: Any = No
     >>> np.ptp([3, 1, 7])
     np.int64(6)
     """
-    result = max(a, axis, keepdims=keepdims) - min(a, axis, keepdims=keepdims)
-    return finish(result, out, "ptp")
+    largest, smallest = max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims)
+    wider = getattr(out, "dtype", None)
+    if wider is not None:  # NumPy writes the largest elements there first
+        largest = largest.astype(wider)
+    return finish(largest - smallest, out, "ptp")
 
 
 __all__ = ["all", "amax", "amin", "any", "max", "mean", "min", "prod", "ptp", "sum"]

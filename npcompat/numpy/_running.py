@@ -70,7 +70,7 @@ def cumsum(
     >>> np.cumsum([1, 2, 3], exclusive=True)
     array([0, 1, 3])
     """
-    attrs = (as_axis(axis), accumulated_in(dtype, a, _cumsum), bool(exclusive))
+    attrs = (as_axis(axis), accumulated_in(dtype, a, _cumsum, out), bool(exclusive))
     result = apply_cached(_cumsum, (a,), attrs)
     return finish(result, out, "cumsum", "unsafe")
 
@@ -107,7 +107,7 @@ def cumprod(
     >>> np.cumprod([1, 2, 3], exclusive=True)
     array([1, 1, 2])
     """
-    attrs = (as_axis(axis), accumulated_in(dtype, a, _cumprod), bool(exclusive))
+    attrs = (as_axis(axis), accumulated_in(dtype, a, _cumprod, out), bool(exclusive))
     result = apply_cached(_cumprod, (a,), attrs)
     return finish(result, out, "cumprod", "unsafe")
 

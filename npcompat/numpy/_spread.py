@@ -165,7 +165,8 @@ def spread_of(
     result = apply(op, args, attrs)
     if masked:
         warn_of_masked(a, axis, where, result, "Degrees of freedom <= 0 for slice", ddof)
-    return finish(result, out, name_of(op), "unsafe")
+    whole = op is _std and getattr(getattr(out, "dtype", None), "kind", "f") in "biu"
+    return finish(result, out, name_of(op), "same_kind" if whole else "unsafe")  # a root is no int
 
 
 @call_cached

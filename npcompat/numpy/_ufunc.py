@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as onp
 from numpy._core._exceptions import _UFuncInputCastingError, _UFuncOutputCastingError
@@ -291,8 +291,9 @@ def _check_casts(
     """Raise NumPy's error if an operand can't be cast to what the ufunc computes with."""
     types = tuple([a.dtype if hasattr(a, "dtype") else type(a) for a in operands])
     casts, _ = op.rule(types, {"dtype": loop})
+    usual, _ = op.rule(types, {"dtype": None}) if loop == onp.bool_ else (casts, None)
     for i, (operand, wanted) in enumerate(zip(types, casts, strict=True)):
-        if wanted is None or (loop is None and wanted == onp.bool_):
+        if wanted is None or (loop in (None, onp.bool_) and usual[i] == onp.bool_):
             continue  # logical ufuncs accept any dtype
         if (operand is float and signature is not None) or _may_cast(operand, wanted, casting):
             continue
@@ -570,14 +571,24 @@ def mask_of(xp: Any, a: Any, where: Any) -> Any:
     return xp.astype(where, onp.bool_)
 
 
-def accumulated_in(dtype: Any, a: Any, op: Op | None = None) -> onp.dtype[Any] | None:
+_ACCUMULATED = {
+    "cumprod": onp.multiply, "cumsum": onp.add, "mean": onp.add, "nanmean": onp.add,
+    "nanprod": onp.multiply, "nansum": onp.add, "prod": onp.multiply, "sum": onp.add,
+    "trace": onp.add,
+}  # fmt: skip
+"""The ufuncs by which NumPy computes functions over axes."""
+
+
+def accumulated_in(
+    dtype: Any, a: Any, op: Op | None = None, out: Any = None
+) -> onp.dtype[Any] | None:
     """Return the requested dtype of a function over axes, or None.
 
     NumPy's warning is given if it drops imaginary parts. NumPy's function of the name of `op` says
     in which dtype it computes with dates and durations, or raises its error.
     """
     if dtype is None:
-        return None
+        return None if out is None else accumulated_for(out, a, name_of(cast("Op", op)))
     wanted = dtypes.canonical(dtype)
     if wanted.kind in "biuf":
         have = a.dtype if isinstance(a, Handle) else array_like.host_array(a).dtype
@@ -588,6 +599,24 @@ def accumulated_in(dtype: Any, a: Any, op: Op | None = None) -> onp.dtype[Any] |
             fast_path.dont_cache()
             return onp.asarray(getattr(onp, name_of(op))(onp.ones(1, have), dtype=wanted)).dtype
     return wanted
+
+
+def accumulated_for(out: Any, a: Any, name: str) -> onp.dtype[Any] | None:
+    """Return the dtype in which NumPy accumulates into `out`, or None for the usual one."""
+    want = getattr(out[0] if isinstance(out, tuple) else out, "dtype", None)
+    have = a.dtype if isinstance(a, Handle) else array_like.host_array(a).dtype
+    ufunc = _ACCUMULATED.get(name) or getattr(onp, name, None)
+    if (
+        want is None
+        or want == have
+        or not isinstance(ufunc, onp.ufunc)
+        or any([dtype.kind not in "biufc" for dtype in (have, want)])
+        or (name.endswith("mean") and have.kind in "biu")
+    ):
+        return None
+    if name.endswith("mean") and have == onp.float16:
+        return onp.dtype(onp.float32)
+    return ufunc.resolve_dtypes((want, have, None), casting="unsafe", reduction=True)[0]
 
 
 def reduced_axis(a: Any, axis: Any) -> Any:

@@ -154,7 +154,7 @@ class ufunc(Unbound[P, R_co], Generic[P, R_co], metaclass=_Kind):
         attrs = (
             name_of(self._op),
             as_axis(axis),
-            accumulated_in(dtype, array),
+            accumulated_in(dtype, array, self._op, out),
             bool(keepdims),
             as_attr(initial),
         )
@@ -181,7 +181,7 @@ class ufunc(Unbound[P, R_co], Generic[P, R_co], metaclass=_Kind):
         if made is not NotImplemented:
             return made
         _check_binary(self, "accumulate")
-        attrs = (name_of(self._op), as_axis(axis), accumulated_in(dtype, array))
+        attrs = (name_of(self._op), as_axis(axis), accumulated_in(dtype, array, self._op, out))
         return finish(
             apply(_accumulate, (array,), attrs), out, f"{name_of(self._op)}.accumulate", "unsafe"
         )
@@ -224,7 +224,7 @@ class ufunc(Unbound[P, R_co], Generic[P, R_co], metaclass=_Kind):
                 else onp.asarray(indices, onp.intp)
             )
         _check_starts(name_of(self._op), indices, array.shape[checked])
-        attrs = (name_of(self._op), checked, accumulated_in(dtype, array))
+        attrs = (name_of(self._op), checked, accumulated_in(dtype, array, self._op, out))
         return finish(
             apply(_reduceat, (array, indices), attrs),
             out,

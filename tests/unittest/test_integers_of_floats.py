@@ -49,6 +49,35 @@ CALLS = {
     "a correlation of complex numbers": lambda m: m.correlate(
         m.array([1, onp.inf, 3]), m.array([1j, -1.5, 1, 2]), "full"
     ).imag[:1],
+    "sums in a wider output": lambda m: m.cumsum(
+        m.array([60000, 60000], "float16"), out=m.zeros(2, "float32")
+    ),
+    "a sum in a wider output": lambda m: m.sum(
+        m.full(10, 0.1, "float32"), out=m.zeros((), "float64")
+    ),
+    "a mean in a wider output": lambda m: m.mean(
+        m.array([1.5, 1.0009765625], "float16"), out=m.zeros((), "float32")
+    ),
+    "products of bytes in bools": lambda m: m.cumprod(
+        m.array([16, 16, 3], "int8"), out=m.zeros(3, bool)
+    ),
+    "differences in a wider output": lambda m: m.subtract.accumulate(
+        m.array([-100, 100, 50], "int8"), out=m.zeros(3, "int64")
+    ),
+    "a reduction in a wider output": lambda m: m.hypot.reduce(
+        m.array([300, 400, 0], "float16"), out=m.zeros((), "float64")
+    ),
+    "a trace in integers": lambda m: m.trace(m.array([[1.5, 2], [3, 4]]), out=m.array(0)),
+    "a range in a wider output": lambda m: m.ptp(
+        m.array([-100, 100], "int8"), out=m.zeros((), "int64")
+    ),
+    "sums that begin with 0 in a wider output": lambda m: m.cumulative_sum(
+        m.array([60000, 60000], "float16"), include_initial=True, out=m.zeros(3, "float32")
+    ),
+    "bins that end with nan": lambda m: m.digitize(
+        m.array([3.0, -5, onp.nan, 0]), [-1, 0, onp.nan]
+    ),
+    "logical functions of numbers": lambda m: m.logical_and(m.array([1.5, 0]), 1, dtype=bool),
     "a mean of integers in floats": lambda m: m.mean(
         m.array([[1.5, 2]]), 1, "uint8", out=m.array([0.0])
     ),
@@ -101,3 +130,23 @@ def test_the_gradient_of_a_convolution_takes_no_memory_for_its_shifts():
         gradient = jax.grad(lambda a, v, f=function: (f(a, v, "full") ** 2).sum(), argnums=(0, 1))
         memory = jax.jit(gradient).lower(a, v).compile().memory_analysis()
         assert memory.temp_size_in_bytes < 10 * a.nbytes
+
+
+@pytest.mark.parametrize("value", [1e300, onp.nan, 1e5, 300.7, 1 + 2j])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::numpy.exceptions.ComplexWarning")
+def test_copies_of_any_number_are_numpys(value):
+    for dtype in ("uint16", "int8", "int64", "float32"):
+        mine, theirs = np.zeros(2, dtype=dtype), onp.zeros(2, dtype)
+        np.copyto(mine, value, "unsafe")
+        onp.copyto(theirs, value, "unsafe")
+        onp.testing.assert_array_equal(mine.asnumpy(), theirs)
+
+
+def test_results_that_are_no_integers_are_refused():
+    for call in (
+        lambda m: m.std(m.array([1.5, 2, 4]), out=m.array(0)),
+        lambda m: m.cov(m.array([1.5, 2, 4]), dtype=int),
+    ):
+        for module in (onp, np):
+            with pytest.raises(TypeError):
+                call(module)

@@ -63,9 +63,7 @@ def divmod(x: Any, y: Any) -> tuple[Any, Any]:
     exact = (x - rest) / y
     below = (rest != 0) & ((rest < 0) != (y < 0))
     exact = exact - below.astype(x.dtype)
-    rest = jnp.where(
-        rest == 0, jnp.copysign(jnp.zeros_like(x), y), jnp.where(below, rest + y, rest)
-    )
+    rest = kinks.signed(jnp.where(below, rest + y, rest), y)
     down = jnp.floor(exact)
     down = jnp.where(exact - down > 0.5, down + 1, down)
     quotient = jnp.where(exact == 0, jnp.copysign(jnp.zeros_like(x), x / y), down)
@@ -112,7 +110,7 @@ def _magnitude(x: Any) -> Any:
 def modf(x: Any) -> tuple[Any, Any]:
     """Fractional and integral part, with the sign of the number; an infinity has no fraction."""
     whole = jnp.trunc(x)
-    return jnp.copysign(jnp.where(jnp.isinf(x), 0, x - whole), x), whole
+    return kinks.signed(jnp.where(jnp.isinf(x), 0, x - whole), x), whole
 
 
 @register_kernel("floor_divide", backend="jax")

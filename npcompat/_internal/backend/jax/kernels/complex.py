@@ -8,13 +8,14 @@ cut differ.
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax.numpy as jnp
 from jax import lax
 
 from npcompat._internal.backend.jax.kernels.array_functions import in_singles
-from npcompat._internal.backend.jax.kernels.kinks import extreme, magnitude
+from npcompat._internal.backend.jax.kernels.kinks import extreme, magnitude, of_numbers
 from npcompat._internal.support.kernel_table import register_kernel, register_kernels
 
 Function = Callable[[Any], Any]
@@ -327,13 +328,13 @@ def min(a: Any, axis: Any = None, keepdims: bool = False, **options: Any) -> Any
 @register_kernel("fmax", backend="jax")
 def fmax(x: Any, y: Any) -> Any:
     """Larger operand that is not nan."""
-    return _chosen(jnp.fmax, x, y, True, False)
+    return _chosen(partial(of_numbers, lax.gt), *jnp.broadcast_arrays(x, y), True, False)
 
 
 @register_kernel("fmin", backend="jax")
 def fmin(x: Any, y: Any) -> Any:
     """Smaller operand that is not nan."""
-    return _chosen(jnp.fmin, x, y, False, False)
+    return _chosen(partial(of_numbers, lax.lt), *jnp.broadcast_arrays(x, y), False, False)
 
 
 __all__ = [

@@ -33,6 +33,38 @@ def fabs(x: Any) -> Any:
     return magnitude(x if jnp.issubdtype(x.dtype, jnp.inexact) else jnp.fabs(x))
 
 
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
+def of_numbers(beyond: Any, x: Any, y: Any) -> Any:
+    """The larger or smaller operand, or the one that is not nan; equal ones share the derivative.
+
+    Of equal ones it is the second, of half precision the first, which matters for zeros.
+    """
+    first = beyond(x, y) | jnp.isnan(y)
+    return jnp.where(first | (x == y) if x.dtype == jnp.float16 else first, x, y)
+
+
+@of_numbers.defjvp
+def _derivative_of_numbers(beyond: Any, operands: Any, tangents: Any) -> tuple[Any, Any]:
+    (x, y), (dx, dy) = operands, tangents
+    out = of_numbers(beyond, x, y)
+    if not jnp.issubdtype(out.dtype, jnp.inexact):
+        return out, dx
+    first = jnp.where(x == y, 0.5, beyond(x, y) | jnp.isnan(y))
+    first = first.astype(out.dtype)
+    return out, first * dx + (1 - first) * dy
+
+
+@jax.custom_jvp
+def signed(x: Any, sign: Any) -> Any:
+    """Numbers that have a sign already, or are zero, with that sign, also zeros; the slope is 1."""
+    return jnp.copysign(x, sign)
+
+
+@signed.defjvp
+def _derivative_of_signed(operands: Any, tangents: Any) -> tuple[Any, Any]:
+    return signed(*operands), tangents[0]
+
+
 @register_kernel("real_power", backend="jax")
 @jax.custom_jvp
 def real_power(x: Any, y: Any) -> Any:

@@ -1,7 +1,7 @@
 """Names of an MXNet program: those of MXNet's modules, and of `np` and `npx` in lines to write."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 
 class ProgramNames:
@@ -40,6 +40,11 @@ class ProgramNames:
         if not isinstance(node, ast.Name) or node.id not in self.modules:
             return ""
         return ".".join([self.modules[node.id], *reversed(parts)])
+
+    def uses(self, program: ast.AST, modules: Sequence[str]) -> bool:
+        """Return True if a program uses one of these modules of MXNet, or a name of one."""
+        paths = [self.path(n) for n in ast.walk(program) if isinstance(n, ast.Attribute | ast.Name)]
+        return any([path == m or path.startswith(f"{m}.") for path in paths for m in modules])
 
     def of(self, space: str) -> str:
         """Return the program's name of `np` or `npx`, whose import is added where it has none."""

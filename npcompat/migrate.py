@@ -10,7 +10,7 @@ import ast
 import importlib
 import sys
 import tokenize
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -21,13 +21,23 @@ import numpy as onp
 from npcompat import _older_functions
 from npcompat._older_functions import expression
 from npcompat._program_names import ProgramNames, is_of_mxnet
+from npcompat._program_values import (
+    depth,
+    is_integer,
+    is_none,
+    is_of_integers,
+    length_of_shape,
+    lengths,
+)
 
 _ARRAYS = ("mxnet.np", "mxnet.numpy", "mxnet.nd", "mxnet.ndarray")
 """Modules whose functions make arrays."""
 _OLDER = ("mxnet.nd", "mxnet.ndarray")
 _DRAWS = ("mxnet.np.random", "mxnet.numpy.random")
-_DEFAULT_FLOATS = ("array", "arange", "full", "eye")
+_DEFAULT_FLOATS = ("array", "arange", "full")
 """Functions whose results are float32 in MXNet also where integers are given."""
+_OLDER_WORDS = frozenset(("exclude", "is_ascend", "num_outputs"))
+"""Parameters of methods that only arrays of `nd` have."""
 _TAKERS = ("take", "pick", "one_hot", "gather_nd", "embedding", "batch_take", "index_add")
 """Functions whose arrays of integers are positions."""
 _GONE = {
@@ -81,6 +91,7 @@ class _Finder(ast.NodeVisitor):
         """Return the places of the program."""
         tree = ast.parse(self._source)
         self._names = ProgramNames(tree)
+        self._uses_older = self._names.uses(tree, _OLDER)
         for node in ast.walk(tree):
             if isinstance(node, ast.Subscript):
                 self._note_positions(node.slice)
@@ -278,20 +289,20 @@ class _Finder(ast.NodeVisitor):
             return 0
         space, _, name = self._names.path(made.func).rpartition(".")
         if space in _DRAWS:
-            return _length_of_shape([k.value for k in made.keywords if k.arg == "size"])
+            return length_of_shape([k.value for k in made.keywords if k.arg == "size"])
         if space not in _ARRAYS:
             return 0
         if name == "array":
-            return _depth(made.args[0]) if made.args else 0
+            return depth(made.args[0]) if made.args else 0
         if name in ("ones", "zeros", "empty", "full"):
             named = [k.value for k in made.keywords if k.arg == "shape"]
-            return _length_of_shape(made.args[:1] or named)
+            return length_of_shape(made.args[:1] or named)
         return int(name in ("arange", "linspace"))
 
     def _element(self, target: ast.Subscript, value: ast.expr) -> None:
         """Find an element that is assigned an array with axes."""
         positions = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
-        whole = all(map(_is_integer, positions)) and self._axes(target.value) == len(positions)
+        whole = all(map(is_integer, positions)) and self._axes(target.value) == len(positions)
         if whole and self._axes(value):
             new = expression("x.item()", x=value)
             self._add(value, "an element is a number, as in NumPy", value, new)
@@ -355,7 +366,7 @@ class _Finder(ast.NodeVisitor):
         self._bool(node)
         if space.removeprefix("mxnet.") in ("nd.random", "ndarray.random"):
             self._draw(node, name)
-        if name == "Perplexity" and node.args and not _is_none(node.args[0]):
+        if name == "Perplexity" and node.args and not is_none(node.args[0]):
             new = _call(node, node.args[1:], {"ignore_label": node.args[0]})
             self._add(node, "the first argument is eps, as in MXNet 2", node, new)
         self._method(node)
@@ -368,6 +379,8 @@ class _Finder(ast.NodeVisitor):
         if not isinstance(node.func, ast.Attribute):
             return
         method, x = node.func.attr, node.func.value
+        if self._uses_older and not self._names.path(node.func):
+            self._method_of_any(node, method)
         made = self._value(x) if method in ("take", "flatten", "sort") else None
         if not (isinstance(made, ast.Call) and self._names.path(made.func).startswith("mxnet.nd")):
             return
@@ -380,6 +393,33 @@ class _Finder(ast.NodeVisitor):
         elif method == "sort" and not node.args and not node.keywords:
             new = expression("np.sort(x)", x=x)
             self._add(node, "sort() sorts in place, as in NumPy", node, new)
+
+    def _method_of_any(self, node: ast.Call, method: str) -> None:
+        """Find methods that arrays of `nd` and other arrays have, with other meanings."""
+        words = {word.arg: word.value for word in node.keywords}
+        shape = node.args or [words[n] for n in ("shape",) if n in words]
+        if method == "reshape" and any([n < -1 or n == 0 for n in lengths(shape)]):
+            hint = "use np.reshape(x, shape), with the lengths that the codes stand for"
+            self._add(node, "0, -2, -3 and -4 in a shape have no meaning here", hint=hint)
+        elif _OLDER_WORDS & set(words) or (method == "reshape" and "shape" in words):
+            of = ast.Call(node.func, [node.func.value, *node.args], node.keywords)  # type: ignore[attr-defined]
+            new, hint = _older_functions.call(method, of)
+            self._add(node, "methods have NumPy's parameters", node, new, hint)
+        elif method == "round" and not node.args and not words:
+            hint = "halves away from zero: np.sign(x) * np.floor(np.abs(x) + 0.5)"
+            self._add(node, "round() rounds halves to even, as in NumPy", hint=hint)
+        elif method == "dot" and len(node.args) == 1:
+            hint = "the same for at most two axes, else np.tensordot(x, y, axes=1)"
+            self._add(node, "dot() contracts the last axis but one of the other", hint=hint)
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        """Find sums of comparisons of `nd` arrays."""
+        sides = [self._value(side) for side in (node.left, node.right)]
+        if self._uses_older and isinstance(node.op, ast.Add | ast.Sub):
+            if all([isinstance(side, ast.Compare) for side in sides]):
+                new = expression("x.astype('float32')", x=node.left)
+                self._add(node.left, "comparisons are bools, as in NumPy", node.left, new)
+        self.generic_visit(node)
 
     def _draw(self, node: ast.Call, name: str) -> None:
         """Find a draw of `mx.nd.random` with a shape."""
@@ -396,9 +436,7 @@ class _Finder(ast.NodeVisitor):
 
     def _call_of_numpy(self, node: ast.Call, name: str) -> None:
         if name in _DEFAULT_FLOATS and "dtype" not in [k.arg for k in node.keywords]:
-            if name == "eye" or not _is_of_integers(node.args[-1:]) or node in self._positions:
-                return
-            if name == "array" and len(node.args) > 1:
+            if node in self._positions or not self._is_of_integers(node, name):
                 return
             new = _call(node, words={"dtype": ast.Constant("float32")})
             self._add(node, "integers stay integers, as in NumPy", node, new)
@@ -410,11 +448,24 @@ class _Finder(ast.NodeVisitor):
             new = expression("x.astype('float32')", x=node)
             self._add(node, f"{name} gives int64, in MXNet floats, if that matters", node, new)
 
+    def _is_of_integers(self, node: ast.Call, name: str) -> bool:
+        """Return True for a call whose array is of integers, if its dtype is not given."""
+        words = {k.arg: k.value for k in node.keywords}
+        if name == "arange":
+            limits = [*node.args, *[words[n] for n in ("start", "stop", "step") if n in words]]
+            known = [n for n in limits if not isinstance(n, ast.Name) or n.id in self._values]
+            return all(is_of_integers(n, self._values) for n in known)
+        of = {"array": 0, "full": 1}[name]
+        if len(node.args) > of + 1:
+            return False
+        given = node.args[of] if len(node.args) > of else words.get(("object", "fill_value")[of])
+        return given is not None and is_of_integers(given, self._values)
+
     def _bias(self, node: ast.Call) -> None:
         """Find a bias that MXNet ignores, as `no_bias` is True if not given."""
         words = {k.arg: k.value for k in node.keywords}
         bias = node.args[2] if len(node.args) > 2 else words.get("bias")
-        if bias is None or _is_none(bias) or None in words or {"no_bias"} & set(words):
+        if bias is None or is_none(bias) or None in words or {"no_bias"} & set(words):
             return
         kept = {str(name): value for name, value in words.items() if name != "bias"}
         if len(node.args) < 5:
@@ -445,7 +496,7 @@ class _Finder(ast.NodeVisitor):
         path = self._names.path(node.func)
         value = word.value.value if isinstance(word.value, ast.Constant) else None
         if path.startswith("mxnet.gluon") and ".nn." in path and word.arg in ("prefix", "params"):
-            if word.arg == "params" and not _is_none(word.value):
+            if word.arg == "params" and not is_none(word.value):
                 return "block.share_parameters(other.collect_params()) shares parameters"
             return "names of parameters are the attributes that lead to them"
         if value == "row_sparse" or (word.arg == "sparse_grad" and value is True):
@@ -459,47 +510,6 @@ def _call(
     """Return a call with other arguments, if given, and further keywords."""
     added = [ast.keyword(name, value) for name, value in (words or {}).items()]
     return ast.Call(node.func, list(node.args if args is None else args), [*node.keywords, *added])
-
-
-def _is_of_integers(nodes: Sequence[ast.AST]) -> bool:
-    """Return True for literals of integers: 3, [1, 2], ((1,), (2,))."""
-
-    def leaves(node: ast.AST) -> Iterator[ast.AST]:
-        if isinstance(node, ast.List | ast.Tuple):
-            for element in node.elts:
-                yield from leaves(element)
-        elif isinstance(node, ast.UnaryOp):
-            yield node.operand
-        else:
-            yield node
-
-    found = [leaf for node in nodes for leaf in leaves(node)]
-    return bool(found) and all(
-        [isinstance(leaf, ast.Constant) and type(leaf.value) is int for leaf in found]
-    )
-
-
-def _is_integer(node: ast.AST) -> bool:
-    return not isinstance(node, ast.Tuple | ast.List) and _is_of_integers([node])
-
-
-def _is_none(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
-
-
-def _length_of_shape(given: Sequence[ast.AST]) -> int:
-    """Number of axes of a shape, where it is a literal: 2 for `(1, 1)`, 1 for `3`; else 0."""
-    for node in given:
-        return len(node.elts) if isinstance(node, ast.List | ast.Tuple) else int(_is_integer(node))
-    return 0
-
-
-def _depth(node: ast.AST) -> int:
-    """Number of nested lists or tuples: 2 for `[[1, 2]]`."""
-    depth = 0
-    while isinstance(node, ast.List | ast.Tuple) and node.elts:
-        node, depth = node.elts[0], depth + 1
-    return depth
 
 
 def _is_of_arrays_only(name: str) -> bool:

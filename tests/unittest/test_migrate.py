@@ -72,6 +72,13 @@ LINES = [
     ("m = mx.metric.Perplexity(0)", "m = mx.metric.Perplexity(ignore_label=0)"),
     ("state.detach()", "state = state.detach()"),
     ("for s in state: s.detach()", "(state = [s.detach() for s in state], in place of the loop)"),
+    *[(f"x = np.{call})", f"x = np.{call}, dtype='float32')") for call in (
+        "arange(start=0, stop=5", "arange(len(y)", "arange(n", "array(range(3)", "array([1] * 5",
+        "array([[1, 2]] * 3", "array([1, 2] + [3]", "array([i for i in range(3)]",
+        "array([True, False]", "array([2 ** 3, len(y), 1 if t else 0]", "full((2,), 3",
+        "full((2,), fill_value=3",
+    )],
+    ("k = 3; x = np.array([k, -k])", "k = 3; x = np.array([k, -k], dtype='float32')"),
     ("x = nd.ones((2, 3)); y = x.take(j)", "x = nd.ones((2, 3)); y = x.take(j, axis=0, mode='clip')"),
 ]  # fmt: skip
 SAME = [
@@ -85,6 +92,9 @@ SAME = [
     "def f():\n    x = np.random.normal()\ndef g(x):\n    x.attach_grad()",
     "x = np.random.normal(loc=mean); x.attach_grad()",
     "d = nn.Dense(2, activation='relu')",
+    "x = np.arange(0, 1, 0.1) + np.array([1, 2.0]) + np.array([1 / 2]) + np.array([k, 1])",
+    "x = np.array(y) + np.array([i / 2 for i in range(3)]) + np.full((2,), 0.5) + np.eye(3)",
+    "y = x.reshape((-1, 2)).dot(x).round()",
     "y = npx.fully_connected(x, w, b, num_hidden=2, no_bias=False) + npx.fully_connected(x, w)",
     "x = nd.zeros((2, 3), ctx=mx.cpu()); y = mx.runtime",
     "y = float(x) + float(np.ones(())) + int(np.array(1.0))",
@@ -198,6 +208,30 @@ def test_methods_of_older_arrays_that_mean_another_thing(line, instead):
     found = [p for p in migrate.places(HEAD + "x = nd.exp(a)\n" + line) if p.line == 5]
     assert [p.instead for p in found] == [instead]
     assert not [p for p in migrate.places(HEAD + line) if p.line > 3]  # of unknown arrays
+
+
+@pytest.mark.parametrize(
+    ("line", "instead"),
+    [
+        ("y = a.reshape((-2, 1))", "(use np.reshape(x, shape), with"),
+        ("y = a.reshape(0, -1)", "(use np.reshape(x, shape), with"),
+        ("y = a.reshape(shape=(-3, n))", "(use np.reshape(x, shape), with"),
+        ("y = a.reshape(shape=(-1,))", "y = np.reshape(a, (-1,))"),
+        ("y = a.sort(is_ascend=False)", "y = np.sort(a, descending=True)"),
+        ("y = a.split(num_outputs=2, axis=1)", "y = np.split(a, 2, axis=1)"),
+        (
+            "y = a.sum(axis=1, exclude=True)",
+            "(use np.sum(data, axis=axis, keepdims=keepdims): axis=",
+        ),
+        ("y = a.round()", "(halves away from zero: np.sign(x) * np.floor(np.abs(x) + 0.5))"),
+        ("y = a.dot(b)", "(the same for at most two axes, else np.tensordot(x, y, axes=1))"),
+        ("y = (a > 0) + (b > 0)", "y = ((a > 0).astype('float32')) + (b > 0)"),
+    ],
+)
+def test_methods_of_arrays_in_programs_with_older_arrays(line, instead):
+    (found,) = [p for p in migrate.places(HEAD + "x = nd.exp(a)\n" + line) if p.line == 5]
+    assert found.instead.startswith(instead)
+    assert not [p for p in migrate.places(HEAD + line) if p.line > 3]
 
 
 def test_what_is_to_be_used_is_here():

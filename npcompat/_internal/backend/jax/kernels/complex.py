@@ -328,13 +328,15 @@ def min(a: Any, axis: Any = None, keepdims: bool = False, **options: Any) -> Any
 @register_kernel("fmax", backend="jax")
 def fmax(x: Any, y: Any) -> Any:
     """Larger operand that is not nan."""
-    return _chosen(partial(of_numbers, lax.gt), *jnp.broadcast_arrays(x, y), True, False)
+    x, y = jnp.broadcast_arrays(x, y)
+    return _chosen(partial(of_numbers, lax.gt), x, y, True, False)
 
 
 @register_kernel("fmin", backend="jax")
 def fmin(x: Any, y: Any) -> Any:
     """Smaller operand that is not nan."""
-    return _chosen(partial(of_numbers, lax.lt), *jnp.broadcast_arrays(x, y), False, False)
+    x, y = jnp.broadcast_arrays(x, y)
+    return _chosen(partial(of_numbers, lax.lt), x, y, False, False)
 
 
 __all__ = [

@@ -65,6 +65,20 @@ def _derivative_of_signed(operands: Any, tangents: Any) -> tuple[Any, Any]:
     return signed(*operands), tangents[0]
 
 
+@register_kernel("ldexp", backend="jax")
+@jax.custom_jvp
+def ldexp(x: Any, exponent: Any) -> Any:
+    """Number times a power of two, of which zero is no kink."""
+    return jnp.ldexp(x, exponent)
+
+
+@ldexp.defjvp
+def _derivative_of_ldexp(operands: Any, tangents: Any) -> tuple[Any, Any]:
+    x, exponent = operands
+    out = ldexp(x, exponent)
+    return out, tangents[0] * jnp.ldexp(jnp.ones_like(x), exponent)
+
+
 @register_kernel("real_power", backend="jax")
 @jax.custom_jvp
 def real_power(x: Any, y: Any) -> Any:

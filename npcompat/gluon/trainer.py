@@ -9,6 +9,7 @@ import numpy as onp
 from npcompat import optimizer as optimizers
 from npcompat._internal.backend.jax import processes, sharding
 from npcompat._internal.core import modes, trace_notes
+from npcompat._internal.core.changes import Counted
 from npcompat._internal.dispatch.meshes import Mesh, lies_on_all
 from npcompat._internal.files import safetensors_file
 from npcompat._internal.support.errors import ParameterFileError
@@ -24,7 +25,7 @@ _STORES = ("device", "local", "nccl")
 _DISTRIBUTED = ("dist_sync", "dist_device_sync", "dist", "horovod")
 
 
-class Trainer:
+class Trainer(Counted):
     """Trainer: updates parameters with an optimizer.
 
     Parameters
@@ -214,6 +215,8 @@ class Trainer:
         if modes.current().trace is not None:
             for parameter in self._params:
                 trace_notes.counted(parameter, "_grad_req")
+            for name in ("_scale", "_scaler"):
+                trace_notes.counted(self, name)
         trained = [i for i, p in enumerate(self._params) if p.grad_req != "null"]
         grads = {i: self._params[i].grad() for i in trained}
         stale = self._stale.find(grads)

@@ -352,3 +352,24 @@ def test_download_keeps_a_file_that_is_there(tmp_path):
     assert gluon.utils.check_sha1(target, sha1)
     with pytest.raises(OSError, match="another SHA-1"):
         gluon.utils.download(file.as_uri(), tmp_path / "other", sha1_hash="0" * 40, retries=1)
+
+
+def test_compiled_steps_see_another_scale():
+    net = gluon.nn.Dense(1, in_units=2, use_bias=False)
+    net.initialize("ones")
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 1.0})
+
+    @npx.jit
+    def step(x):
+        with autograd.record():
+            loss = net(x).sum()
+        loss.backward()
+        trainer.step(1)
+
+    changes = []
+    for scale in (1.0, 0.5, 0.5, 2.0):
+        trainer._scale = scale  # programs that sum gradients themselves divide it
+        before = net.weight.data().asnumpy()
+        step(np.ones((1, 2)))
+        changes.append((before - net.weight.data().asnumpy())[0, 0])
+    assert changes == [1.0, 0.5, 0.5, 2.0]

@@ -58,6 +58,35 @@ class ProgramNames:
         return f"mx{space}" if space in self._others else space
 
 
+class Scopes:
+    """Scopes of a program's names: the function that binds a name, or the program itself."""
+
+    def __init__(self, program: ast.AST) -> None:
+        self._outer: dict[ast.AST, ast.AST | None] = {}  # the scope of each node
+        self._bound: dict[ast.AST | None, set[str]] = {None: set()}
+        self._visit(program, None)
+
+    def _visit(self, node: ast.AST, scope: ast.AST | None) -> None:
+        for child in ast.iter_child_nodes(node):
+            self._outer[child] = scope
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                self._bound[child] = set()
+                self._visit(child, child)
+                continue
+            if isinstance(child, ast.arg):
+                self._bound[scope].add(child.arg)
+            elif isinstance(child, ast.Name) and not isinstance(child.ctx, ast.Load):
+                self._bound[scope].add(child.id)
+            self._visit(child, scope)
+
+    def binding(self, name: ast.Name) -> tuple[ast.AST | None, str]:
+        """Return the scope that binds a name, and the name."""
+        scope = self._outer[name]
+        while scope is not None and name.id not in self._bound[scope]:
+            scope = self._outer[scope]
+        return scope, name.id
+
+
 def _other_names(program: ast.AST) -> Iterator[str]:
     """Iterate over the names that a program binds to something else than modules of MXNet."""
     for node in ast.walk(program):
@@ -80,4 +109,4 @@ def is_of_mxnet(node: ast.ImportFrom) -> bool:
     return not node.level and str(node.module).partition(".")[0] == "mxnet"
 
 
-__all__ = ["ProgramNames", "is_of_mxnet"]
+__all__ = ["ProgramNames", "Scopes", "is_of_mxnet"]

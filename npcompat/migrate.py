@@ -20,7 +20,7 @@ import numpy as onp
 
 from npcompat import _older_functions
 from npcompat._older_functions import expression
-from npcompat._program_names import ProgramNames, is_of_mxnet
+from npcompat._program_names import ProgramNames, Scopes, is_of_mxnet
 from npcompat._program_values import (
     depth,
     is_integer,
@@ -85,12 +85,12 @@ class _Finder(ast.NodeVisitor):
         self._found: list[tuple[ast.AST, str, str]] = []  # nodes, reasons, and hints if no edits
         self._replaced: set[ast.AST] = set()  # parts of what is replaced as a whole
         self._positions: set[ast.AST] = set()  # what integers are needed for, and names of it
-        self._position_names: set[str] = set()
+        self._position_names: set[tuple[ast.AST | None, str]] = set()
 
     def find(self) -> list[Place]:
         """Return the places of the program."""
         tree = ast.parse(self._source)
-        self._names = ProgramNames(tree)
+        self._names, self._scopes = ProgramNames(tree), Scopes(tree)
         self._uses_older = self._names.uses(tree, _OLDER)
         for node in ast.walk(tree):
             if isinstance(node, ast.Subscript):
@@ -110,7 +110,7 @@ class _Finder(ast.NodeVisitor):
         for part in node.elts if isinstance(node, ast.Tuple) else [node]:
             self._positions.add(part)
             if isinstance(part, ast.Name):
-                self._position_names.add(part.id)
+                self._position_names.add(self._scopes.binding(part))
 
     def _add(
         self, node: Any, reason: str, old: Any = None, new: Any = None, hint: str = ""
@@ -236,7 +236,8 @@ class _Finder(ast.NodeVisitor):
     # --- calls
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        if any([isinstance(t, ast.Name) and t.id in self._position_names for t in node.targets]):
+        names = [t for t in node.targets if isinstance(t, ast.Name)]
+        if any([self._scopes.binding(name) in self._position_names for name in names]):
             self._positions.add(node.value)
         self.visit(node.value)
         for target in node.targets:

@@ -78,6 +78,7 @@ LINES = [
         "array([True, False]", "array([2 ** 3, len(y), 1 if t else 0]", "full((2,), 3",
         "full((2,), fill_value=3",
     )],
+    ("x = np.array([2]); f = lambda x: y[x]", "x = np.array([2], dtype='float32'); f = lambda x: y[x]"),
     ("k = 3; x = np.array([k, -k])", "k = 3; x = np.array([k, -k], dtype='float32')"),
     ("x = nd.ones((2, 3)); y = x.take(j)", "x = nd.ones((2, 3)); y = x.take(j, axis=0, mode='clip')"),
 ]  # fmt: skip
@@ -108,6 +109,7 @@ SAME = [
     "y = x.take(np.array([0])); z = npx.pick(x, np.array([1, 0])); x[np.array([1])] = 0",
     "i = np.array([0])\ny = x.take(i)",
     "y = np.take(x, np.array([1, 0]))",
+    "i = np.array([1])\ndef f(x):\n    return x[i]",
     "y = npx.softmax(x)",
     "state = state.detach(); y = [s.detach() for s in state]; f(x.detach())",
     "class B(gluon.Block):\n    def __init__(self):\n        super().__init__(prefix='b_')",

@@ -165,6 +165,10 @@ def einsum(*operands: Any, out: Out = None, optimize: Any = False, **kwargs: Any
         if isinstance(optimize, list | tuple)
         else optimize
     )
+    written: Any = getattr(out, "dtype", None)
+    if dtype is None and written is not None:  # sums are of the dtype that all have in common
+        arrays = [asarray(a) for a in arrays]
+        dtype = dtypes.canonical(onp.result_type(written, *[a.dtype for a in arrays]))
     result: Any = apply(_einsum, arrays, (subscripts, path, dtype))
     if out is None:
         return (

@@ -74,6 +74,12 @@ CALLS = {
     "sums that begin with 0 in a wider output": lambda m: m.cumulative_sum(
         m.array([60000, 60000], "float16"), include_initial=True, out=m.zeros(3, "float32")
     ),
+    "products of bytes in a wider output": lambda m: m.einsum(
+        "ij,jk->ik",
+        m.full((2, 9), 100, "int8"),
+        m.full((9, 2), 100, "int8"),
+        out=m.zeros((2, 2), int),
+    ),
     "bins that end with nan": lambda m: m.digitize(
         m.array([3.0, -5, onp.nan, 0]), [-1, 0, onp.nan]
     ),

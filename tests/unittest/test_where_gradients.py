@@ -51,3 +51,41 @@ def test_elements_left_out_raise_no_floating_point_error():
         with np.errstate(all="raise"):
             found = np.log(np.array([1.0, 0.0]), where=mask, out=np.full(2, 5.0))
         assert found.tolist() == [0, 5]
+
+
+REDUCTIONS = {
+    **{name: getattr(np, name) for name in ("sum", "prod", "mean", "var", "std")},
+    **{name: getattr(np, name) for name in ("nansum", "nanprod", "nanmean", "nanvar", "nanstd")},
+    **{
+        f"{name} from a start": lambda x, where, f=getattr(np, name): f(x, where=where, initial=2.5)
+        for name in ("sum", "prod", "max", "min", "nanmax", "nanmin", "nansum", "nanprod")
+    },
+    **{
+        f"{name}.reduce": lambda x, where, f=getattr(np, name): f.reduce(x, where=where, initial=1)
+        for name in ("add", "multiply", "logaddexp", "hypot", "maximum", "fmin")
+    },
+    "var about a mean": lambda x, where: np.var(x, where=where, mean=np.array([2.0])),
+    "the method": lambda x, where: x.std(where=where),
+}
+
+
+@pytest.mark.parametrize("way", ["host", "xla", "compiled"])
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_what_a_reduction_leaves_out_has_no_gradient(name, way):
+    left, kept = [onp.nan, -onp.inf, onp.inf, 0.0, 7.0], [2.0, 3.5, 4.0]
+    with npx.backend("jax" if way == "xla" else "numpy"):
+        x, y = np.array(left + kept, dtype="float64"), np.array(kept, dtype="float64")
+        mask = np.array([False] * len(left) + [True] * len(kept))
+        gradients = []
+        for array, where in ((x, mask), (y, np.ones(len(kept), dtype=bool))):
+            array.attach_grad()
+
+            def step(array=array, where=where):
+                with autograd.record():
+                    found = REDUCTIONS[name](array, where=where)
+                found.backward()
+
+            (npx.jit(step) if way == "compiled" else step)()
+            gradients.append(array.grad.asnumpy())
+    onp.testing.assert_array_equal(gradients[0][: len(left)], 0)
+    onp.testing.assert_allclose(gradients[0][len(left) :], gradients[1], 1e-14)

@@ -225,6 +225,8 @@ def var(
     mean: Any = None,
 ) -> Any:
     """Variance: the mean squared distance from the mean, which may be given with its axes kept."""
+    if where is not None and is_inexact(a.dtype):
+        a = jnp.where(where, a, 0)  # nan that is left out would make the derivative nan
     center = _mean(a, axis, dtype, keepdims=True, where=where) if mean is None else mean
     distance = a - center
     squares = (

@@ -208,6 +208,21 @@ def out(d: Draft) -> str:
     return f"m.{f}({a}, {b}, out={target}, casting='unsafe')"
 
 
+def into(d: Draft) -> str:
+    """A reduction into an array of another dtype, which decides what it is computed in."""
+    a = d.name(lambda v: isinstance(v, onp.ndarray) and v.ndim > 0)
+    if not onp.ndim(d.values[a]):
+        return unary(d)  # NumPy's scalars answer with scalars
+    made, f = d.new(), d.rng.choice(("sum", "prod", "mean", "cumsum", "cumprod", "max", "einsum"))
+    wide = ("float64", "complex128")
+    whole = d.values[a].dtype.kind in "biu" and f in ("sum", "prod", "cumsum", "einsum")
+    dtype = d.rng.choice((*wide, "int64") if whole else wide)
+    if f == "einsum":
+        return f"{made} = m.einsum('...i->...', {a}, out=m.zeros({a}.shape[:-1], '{dtype}'))"
+    shape = f"{a}.shape" if f.startswith("cum") else f"{a}.shape[1:]"
+    return f"{made} = m.{f}({a}, axis=0, out=m.zeros({shape}, '{dtype}'))"
+
+
 def masked(d: Draft) -> str:
     """A ufunc that is not computed where it has no finite derivative."""
     a = d.name(lambda v: v.dtype.kind == "f")
@@ -410,6 +425,8 @@ def kink(d: Draft) -> str:
             f"m.linalg.norm({made}.ravel())",
             f"m.std(m.ravel({made}))",
             f"m.hypot({made}, {made})",
+            f"m.fmax({made}, 0.0)",
+            f"m.ldexp({made}, 3)",
         )
     )
     d.has_kinks = True
@@ -418,7 +435,7 @@ def kink(d: Draft) -> str:
 
 
 LINES = [unary, binary, binary, out, view, view, write, write, write, shifted, method, method]
-LINES += [method, reduction, then_write, linear, masked, paused, form, buffered]
+LINES += [method, reduction, then_write, linear, masked, paused, form, buffered, into]
 
 
 def draft(

@@ -64,6 +64,7 @@ REPLACED: dict[str, tuple[str | Function, ...]] = {
     "pandas": (
         "pandas._libs.lib:item_from_zerodim",  # operators, the flexible ones, too
         "pandas.core.common:is_bool_indexer",
+        "pandas.core.dtypes.common:is_array_like_deprecate_non_pandas",  # keys of iloc
         "pandas.core.ops.array_ops:logical_op",
         "pandas.core.construction:sanitize_array",
         "pandas.core.construction:array",
@@ -96,7 +97,7 @@ REPLACED: dict[str, tuple[str | Function, ...]] = {
         within("pandas.core.series:Series.groupby"),
         "pandas.core.frame:DataFrame._flex_arith_method",
         "pandas.core.indexing:check_bool_indexer",
-        "pandas.core.indexing:_iLocIndexer._setitem_with_indexer",  # of `loc`, too
+        within("pandas.core.indexing:_iLocIndexer._setitem_with_indexer"),  # of `loc`, too
         "pandas.core.frame:DataFrame._flex_cmp_method",
     ),
     "pint.delegates.formatter.html": (  # texts of quantities, element by element

@@ -34,6 +34,8 @@ pd.PeriodIndex(day, freq="D") | h.searchsorted(ns) | pd.Index(h).searchsorted(da
 put(h, slice(0, 2), day) | put(h, slice(None), ns) | put(h, m, day[:1]) | put(h, m, ns[:1])
 take(k, k - 1) | take(n.array, k) | s.replace(w[0], 100) | s.replace([w[0], w[1]], 7)
 d.replace(w[0], w[1]) | d.replace({"a": {1.0: w[1]}})
+d.iloc[:, k - 1] | d.iloc[k - 1, k - 1] | d.iloc[m, k - 1] | d.iloc[k - 1, 0] | d.loc[k - 1, m]
+placed(d, (q, q), -1) | placed(d, (q, [0]), w[:, None]) | placed(d, (m, k - 1), w) | placed(d, (slice(None), m), two[:, :1])
 """
 KEYS = """
 n.array[m] | n.array[k] | n[m] | put(n.array, m, 5) | put(n, m, 5) | changed(n, m, 5)
@@ -43,6 +45,11 @@ b.array[m] | st.array[m] | put(st.array, m, "z") | h.array[m] | c[m] | put(c, m,
 
 def changed(frame, key, value):
     frame.loc[key] = value
+    return frame
+
+
+def placed(frame, key, value):
+    frame.iloc[key] = value
     return frame
 
 
@@ -61,6 +68,7 @@ def _names(xp):
     return {
         "pd": pd,
         "changed": changed,
+        "placed": placed,
         "put": put,
         "inserted": inserted,
         "d": pd.DataFrame({"a": [1.0, 3.0], "b": [1.0, 2.0]}),
@@ -76,6 +84,7 @@ def _names(xp):
         "e": xp.array(1, dtype="m8[D]"),
         "w": xp.array([1.0, 2.0], dtype="float64"),
         "k": xp.array([1, 1], dtype="int64"),
+        "q": xp.array([0, 1], dtype="int64"),
         "m": xp.array([True, False]),
         "day": xp.array(["2024-01-01", "2024-01-03"], dtype="M8[D]"),
         "ns": xp.array(["2024-01-01", "2024-01-03"], dtype="M8[ns]"),

@@ -121,6 +121,8 @@ REPLACED: dict[str, tuple[str | Function, ...]] = {
         result("scipy.optimize._differentiable_functions:VectorFunction.jac"),
         "scipy.optimize._numdiff:group_columns",
     ),
+    "scipy.sparse._index": ("scipy.sparse._index:_broadcast_arrays",),  # keys
+    "scipy.sparse._lil": ("scipy.sparse._lil:_prepare_index_for_memoryview",),
     "scipy.sparse.linalg._interface": (
         "scipy.sparse.linalg._interface:aslinearoperator",  # dense matrices of iterative solvers
     ),

@@ -13,7 +13,8 @@ PROGRAMS = """
 c * z | z * c | c / z | c + a | a + c | c - a | a - c | c @ v | v @ c | c @ a | a @ c | c.dot(v)
 c.multiply(a) | c.multiply(v) | c.multiply(z) | c.maximum(a) | c.minimum(a) | c.maximum(z)
 c**i | c.power(i) | c == a | c > z | put(c, (0, 1), z) | put(c, (0, slice(None)), v)
-c[i, i] | c[k - 1] | c[:, k] | scipy.sparse.kron(c, a) | scipy.sparse.diags(v)
+c[i, i] | c[k - 1] | c[:, k] | c[m, k] | c[k, k] | put(c, (m, k), v) | put(c, (k, k), v)
+scipy.sparse.kron(c, a) | scipy.sparse.diags(v)
 """
 
 
@@ -32,6 +33,7 @@ def _names(xp, form):
         "z": xp.array(2.0, dtype="float64"),
         "i": xp.array(1),
         "k": xp.array([0, 1]),
+        "m": xp.array([True, False]),
     }
 
 

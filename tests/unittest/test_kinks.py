@@ -24,6 +24,7 @@ TABLE = {
         [3.0, 2.0, -3.0, 4.0],
         [-2, -3, 2, -1],
     ),
+    "angle of real numbers": (np.angle, [0.0, -2.0, 3.0], [0, 0, 0]),
     "ldexp": (lambda x: np.ldexp(x, 3), [0.0, -0.0, 2.0], [8, 8, 8]),
     "fmod": (lambda x: np.fmod(x, 3), [3.0, -6.0, 4.0], [1, 1, 1]),
     "fraction": (lambda x: np.modf(x)[0], [-3.0, 3.0, -2.5], [1, 1, 1]),

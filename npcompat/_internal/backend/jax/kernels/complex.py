@@ -77,7 +77,7 @@ def arctan2(y: Any, x: Any) -> Any:
 def angle(z: Any, deg: bool = False) -> Any:
     """Angle of complex numbers; of real ones zero or pi."""
     if not jnp.iscomplexobj(z):
-        return jnp.angle(z, deg)
+        return lax.stop_gradient(jnp.angle(z, deg))
     found = arctan2(z.imag, z.real)
     return jnp.degrees(found) if deg else found
 

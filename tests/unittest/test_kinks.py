@@ -25,6 +25,7 @@ TABLE = {
         [-2, -3, 2, -1],
     ),
     "angle of real numbers": (np.angle, [0.0, -2.0, 3.0], [0, 0, 0]),
+    "floor_divide": (lambda x: np.floor_divide(6, x), [3.0, 4.0, -2.0], [0, 0, 0]),
     "ldexp": (lambda x: np.ldexp(x, 3), [0.0, -0.0, 2.0], [8, 8, 8]),
     "fmod": (lambda x: np.fmod(x, 3), [3.0, -6.0, 4.0], [1, 1, 1]),
     "fraction": (lambda x: np.modf(x)[0], [-3.0, 3.0, -2.5], [1, 1, 1]),
@@ -141,3 +142,14 @@ def test_norms_of_matrices_are_numpys(ord, axis):
                     onp.linalg.norm(given, ord, axis, keepdims),
                     rtol=1e-5,
                 )
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_a_quotient_by_zero_that_is_rounded_down_has_no_derivative(backend):
+    with npx.backend(backend):
+        x = np.array([0.0, 2.0])
+        x.attach_grad()
+        with autograd.record(), np.errstate(divide="ignore"):
+            y = (6 // x).sum()
+        y.backward()
+    assert x.grad.tolist() == [0, 0]

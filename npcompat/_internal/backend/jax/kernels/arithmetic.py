@@ -67,7 +67,8 @@ def divmod(x: Any, y: Any) -> tuple[Any, Any]:
     down = jnp.floor(exact)
     down = jnp.where(exact - down > 0.5, down + 1, down)
     quotient = jnp.where(exact == 0, jnp.copysign(jnp.zeros_like(x), x / y), down)
-    return jnp.where(y == 0, x / y, quotient), jnp.where(y == 0, jnp.full_like(x, jnp.nan), rest)
+    quotient = lax.stop_gradient(jnp.where(y == 0, x / y, quotient))
+    return quotient, jnp.where(y == 0, jnp.full_like(x, jnp.nan), rest)
 
 
 @register_kernel("gcd", backend="jax")

@@ -73,6 +73,8 @@ def test_npcompat_imports_no_library_that_it_extends():
         "scipy.ndimage._ndimage_api",
         "scipy.optimize._differentiable_functions",
         "scipy.sparse",
+        "scipy.sparse._index",
+        "scipy.sparse._lil",
         "scipy.sparse.linalg._interface",
         "sklearn.model_selection._search",
         "sklearn.utils._param_validation",

@@ -1,6 +1,8 @@
 """Loops, branches and whiles in compiled functions: as eager, and one program where that can be."""
 
+import itertools
 import re
+import types
 
 import numpy as onp
 import pytest
@@ -305,3 +307,26 @@ def test_the_entry_of_a_long_program_is_short():
     (entry,) = [e for e in log if e.loops]
     assert len(entry.groups) > 8 and "more groups" in str(entry)
     assert str(entry) in repr(log) and len(repr(log)) < 1500
+
+
+def _skips_some(a):
+    wanted = {3, 5, 11}
+    for i in range(len(a)):
+        if i in (-0.0, 4) or i in wanted:
+            a[i] = 0
+
+
+def test_sets_of_files_of_compiled_code_are_those_of_the_source():
+    code = _skips_some.__code__
+    (found,) = [c for c in code.co_consts if isinstance(c, frozenset)]
+    others = [frozenset(order) for order in itertools.permutations(found)]
+    other = next(o for o in others if repr(o) != repr(found))
+    constants = tuple([other if c is found else c for c in code.co_consts])
+    function = types.FunctionType(code.replace(co_consts=constants), globals())
+    a = np.arange(12.0)
+    _, lines = logged(npx.jit(function), [a])
+    assert any("unrolled" in line for line in lines)
+    assert a.tolist() == [0, 1, 2, 0, 0, 0, 6, 7, 8, 9, 10, 0]
+    changed = tuple([(0.0, 4) if c == (-0.0, 4) else c for c in constants])
+    function = types.FunctionType(code.replace(co_consts=changed), globals())
+    assert not logged(npx.jit(function), [a])[1]  # its source is another

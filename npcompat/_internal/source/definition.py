@@ -180,9 +180,21 @@ def _same(one: types.CodeType | None, other: types.CodeType) -> bool:
         if isinstance(a, types.CodeType) and isinstance(b, types.CodeType):
             if not _same(a, b):
                 return False
-        elif type(a) is not type(b) or repr(a) != repr(b):
+        elif type(a) is not type(b) or _text(a) != _text(b):
             return False
     return True
+
+
+def _text(constant: object) -> str:
+    """Return a constant as text, which tells 0.0 from -0.0; a set's has no order.
+
+    Sets that are read from a file of compiled code iterate in another order.
+    """
+    if isinstance(constant, frozenset):
+        return f"frozenset({sorted(map(_text, constant))})"
+    if isinstance(constant, tuple):
+        return f"({', '.join(map(_text, constant))})"
+    return repr(constant)
 
 
 __all__ = [

@@ -10,6 +10,7 @@ from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import normalized_axes
 from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.subclasses import inherit
+from npcompat.numpy._accumulation import accumulated_for
 from npcompat.numpy._arithmetic import conjugate, multiply
 from npcompat.numpy._checks import flagged
 from npcompat.numpy._comparison import isnan, logical_not
@@ -30,7 +31,7 @@ from npcompat.numpy._running import cumprod, cumsum
 from npcompat.numpy._selection import where as select
 from npcompat.numpy._spread import std, var
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue, Out
-from npcompat.numpy._ufunc import accumulated_for, finish
+from npcompat.numpy._ufunc import finish
 
 if TYPE_CHECKING:
     from npcompat.numpy._ndarray import ndarray

@@ -2,9 +2,11 @@
 
 import contextlib
 import functools
+import inspect
+import sys
 import types
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 import numpy as onp
@@ -62,21 +64,41 @@ def by_numpy(
     )
 
 
+_WRITTEN = ("dst", "out", "output")
+"""Parameters of NumPy's functions that run on the host, into which they write."""
+
+
+@functools.lru_cache(maxsize=1024)
+def _written(function: Callable[..., Any]) -> Collection[int]:
+    """Return the positions of the arguments that a NumPy function may write."""
+    if isinstance(function, onp.ufunc):
+        return range(function.nin, function.nargs)
+    try:
+        parameters = inspect.signature(function).parameters
+    except ValueError:
+        return range(sys.maxsize)  # it is unknown
+    return [i for i, name in enumerate(parameters) if name in _WRITTEN]
+
+
 def by_numpy_in_place(
     function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
     """Call a NumPy function that may write arguments, such as `out`; what it writes, ours get."""
     lent: list[tuple[Any, onp.ndarray[Any, Any], bytes]] = []
 
-    def lend(x: Any) -> Any:
-        if type(x) is list or type(x) is tuple:
-            return type(x)(map(lend, x))
+    def lend(x: Any, may_be_written: bool) -> Any:
+        if may_be_written and type(x) is tuple:
+            return tuple([lend(part, True) for part in x])
         copy = as_numpys(x)
-        if isinstance(x, Handle) and type(x) not in late_bound.scalars:
+        if may_be_written and isinstance(x, Handle) and type(x) not in late_bound.scalars:
             lent.append((x, copy, copy.tobytes()))
         return copy
 
-    found = function(*map(lend, args), **{name: lend(a) for name, a in kwargs.items()})
+    written = _written(function)
+    found = function(
+        *[lend(a, i in written) for i, a in enumerate(args)],
+        **{name: lend(a, name in _WRITTEN) for name, a in kwargs.items()},
+    )
     for ours, copy, before in lent:
         if copy.tobytes() != before:
             ours[...] = copy

@@ -13,13 +13,14 @@ from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Op, as_axis, operator
 from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.apply import apply, apply_cached
+from npcompat.numpy._accumulation import accumulated_in
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._host_arrays import by_numpy
 from npcompat.numpy._manipulation import moveaxis
 from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._reductions import accumulated
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, NoValue, Order, Out
-from npcompat.numpy._ufunc import accumulated_in, call, finish, name_of, store
+from npcompat.numpy._ufunc import call, finish, name_of, store
 from npcompat.numpy._ufunc_class import instance
 from npcompat.numpy._unbound import call_cached
 

@@ -14,11 +14,12 @@ from npcompat._internal.core.op import Op, as_attr, as_axis, from_attr, operator
 from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat._internal.dispatch.late_bound import ordinary
 from npcompat._internal.indexing.checks import checked_scalar
+from npcompat.numpy._accumulation import accumulated_in, mask_of, reduced_axis
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._empty_slices import is_empty, warn_of_masked, warn_of_means
 from npcompat.numpy._overrides import defers_to_classes, given, reduced_by, reduced_by_class
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue, Out
-from npcompat.numpy._ufunc import accumulated_in, finish, mask_of, name_of, reduced_axis
+from npcompat.numpy._ufunc import finish, name_of
 from npcompat.numpy._unbound import call_cached
 
 if TYPE_CHECKING:
@@ -154,12 +155,6 @@ def highest(dtype: onp.dtype[Any]) -> Any:
     return True if dtype.kind == "b" else onp.iinfo(dtype).max if dtype.kind in "iu" else onp.inf
 
 
-_SUMMED = frozenset(
-    f"_npi_{name}" for name in ("mean", "nanmean", "nanprod", "nansum", "prod", "sum")
-)
-"""Reductions that accumulate in the dtype of `out`."""
-
-
 def reduce(
     op: Op,
     a: ArrayLike,
@@ -188,7 +183,7 @@ def reduce(
         initial = as_attr(initial.item() if hasattr(initial, "item") else initial)
     attrs = (
         axis if axis is None or type(axis) is int else as_axis(axis),
-        accumulated_in(dtype, a, op, out if op.name in _SUMMED else None),
+        accumulated_in(dtype, a, op, out),
         False if keepdims is NoValue else bool(keepdims),
         initial,
     )

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 from npcompat._internal.core.op import as_axis
 from npcompat._internal.core.op_kinds import for_axis
 from npcompat._internal.dispatch.apply import apply_cached
+from npcompat.numpy._accumulation import accumulated_in
 from npcompat.numpy._overrides import defers_to_classes
 from npcompat.numpy._reductions import accumulated
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Out
-from npcompat.numpy._ufunc import accumulated_in, finish
+from npcompat.numpy._ufunc import finish
 from npcompat.numpy._unbound import call_cached
 
 if TYPE_CHECKING:

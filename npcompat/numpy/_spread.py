@@ -11,6 +11,7 @@ from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Op, as_axis, operator
 from npcompat._internal.dispatch.apply import apply, apply_cached
 from npcompat._internal.dispatch.late_bound import ordinary
+from npcompat.numpy._accumulation import accumulated_in, mask_of
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._empty_slices import is_empty, warn_of_masked, warn_of_spreads
 from npcompat.numpy._extremes import maximum
@@ -20,7 +21,7 @@ from npcompat.numpy._overrides import reduced_by
 from npcompat.numpy._reductions import averaged
 from npcompat.numpy._reductions import sum as sum_of
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue, Out
-from npcompat.numpy._ufunc import accumulated_in, finish, mask_of, name_of
+from npcompat.numpy._ufunc import finish, name_of
 from npcompat.numpy._unbound import call_cached
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as onp
 from numpy._core._exceptions import _UFuncInputCastingError, _UFuncOutputCastingError
@@ -23,7 +23,6 @@ from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.dispatch.result_layout import lay_out_as_on_host
 from npcompat._internal.indexing import lens
 from npcompat._internal.indexing.assigned_value import fitted
-from npcompat._internal.native import fast_path
 from npcompat.numpy._memory_order import check_order, common_order, in_order
 from npcompat.numpy._overrides import given, overridden
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order
@@ -560,68 +559,3 @@ def finish(result: Any, out: Any, what: str, casting: Casting = "same_kind") -> 
 def name_of(op: Op) -> str:
     """Return the public name of an operator."""
     return op.name.removeprefix("_npi_")
-
-
-def mask_of(xp: Any, a: Any, where: Any) -> Any:
-    """Return the mask of a reduction as a bool array that broadcasts to the array."""
-    if xp.name != "numpy" and (
-        onp.ndim(where) > a.ndim or onp.broadcast_shapes(onp.shape(where), a.shape) != a.shape
-    ):
-        raise ValueError(f"where: shape {onp.shape(where)} does not broadcast to {a.shape}")
-    return xp.astype(where, onp.bool_)
-
-
-_ACCUMULATED = {
-    "cumprod": onp.multiply, "cumsum": onp.add, "mean": onp.add, "nanmean": onp.add,
-    "nanprod": onp.multiply, "nansum": onp.add, "prod": onp.multiply, "sum": onp.add,
-    "trace": onp.add,
-}  # fmt: skip
-"""The ufuncs by which NumPy computes functions over axes."""
-
-
-def accumulated_in(
-    dtype: Any, a: Any, op: Op | None = None, out: Any = None
-) -> onp.dtype[Any] | None:
-    """Return the requested dtype of a function over axes, or None.
-
-    NumPy's warning is given if it drops imaginary parts. NumPy's function of the name of `op` says
-    in which dtype it computes with dates and durations, or raises its error.
-    """
-    if dtype is None:
-        return None if out is None else accumulated_for(out, a, name_of(cast("Op", op)))
-    wanted = dtypes.canonical(dtype)
-    if wanted.kind in "biuf":
-        have = a.dtype if isinstance(a, Handle) else array_like.host_array(a).dtype
-        if have.kind == "c" and wanted.kind != "b":
-            fast_path.dont_cache()
-            dtypes.warn_of_lost_parts(have, wanted, 4)
-        elif have.kind in "mM" and op is not None:
-            fast_path.dont_cache()
-            return onp.asarray(getattr(onp, name_of(op))(onp.ones(1, have), dtype=wanted)).dtype
-    return wanted
-
-
-def accumulated_for(out: Any, a: Any, name: str) -> onp.dtype[Any] | None:
-    """Return the dtype in which NumPy accumulates into `out`, or None for the usual one."""
-    want = getattr(out[0] if isinstance(out, tuple) else out, "dtype", None)
-    have = a.dtype if isinstance(a, Handle) else array_like.host_array(a).dtype
-    ufunc = _ACCUMULATED.get(name) or getattr(onp, name, None)
-    if (
-        want is None
-        or want == have
-        or not isinstance(ufunc, onp.ufunc)
-        or any([dtype.kind not in "biufc" for dtype in (have, want)])
-        or (name.endswith("mean") and have.kind in "biu")
-    ):
-        return None
-    if name.endswith("mean") and have == onp.float16:
-        return onp.dtype(onp.float32)
-    return ufunc.resolve_dtypes((want, have, None), casting="unsafe", reduction=True)[0]
-
-
-def reduced_axis(a: Any, axis: Any) -> Any:
-    """Return the axis of a reduction.
-
-    Reductions accept axis 0 or -1 of a 0-d array, as in NumPy; averages do not.
-    """
-    return None if a.ndim == 0 and axis in (0, -1) else axis

@@ -19,14 +19,13 @@ from npcompat._internal.core.op import REQUIRED, Op, as_attr, as_axis, normalize
 from npcompat._internal.dispatch import array_like, execution, handles, late_bound
 from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.support.errors import OperatorError, user_location
+from npcompat.numpy._accumulation import accumulated_in
 from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._host_arrays import as_numpys
 from npcompat.numpy._overrides import given, overridden
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Out
 from npcompat.numpy._ufunc import (
     SHARED_PARAMETERS,
-    accumulated_for,
-    accumulated_in,
     finish,
     name_of,
     store,
@@ -161,7 +160,7 @@ class ufunc(Unbound[P, R_co], Generic[P, R_co], metaclass=_Kind):
         attrs = (
             name_of(self._op),
             as_axis(axis),
-            _accumulated_in(dtype, array, self._op, out),
+            accumulated_in(dtype, array, self._op, out),
             bool(keepdims),
             as_attr(initial),
         )
@@ -188,7 +187,7 @@ class ufunc(Unbound[P, R_co], Generic[P, R_co], metaclass=_Kind):
         if made is not NotImplemented:
             return made
         _check_binary(self, "accumulate")
-        attrs = (name_of(self._op), as_axis(axis), _accumulated_in(dtype, array, self._op, out))
+        attrs = (name_of(self._op), as_axis(axis), accumulated_in(dtype, array, self._op, out))
         return finish(
             apply(_accumulate, (array,), attrs), out, f"{name_of(self._op)}.accumulate", "unsafe"
         )
@@ -231,7 +230,7 @@ class ufunc(Unbound[P, R_co], Generic[P, R_co], metaclass=_Kind):
                 else onp.asarray(indices, onp.intp)
             )
         _check_starts(name_of(self._op), indices, array.shape[checked])
-        attrs = (name_of(self._op), checked, _accumulated_in(dtype, array, self._op, out))
+        attrs = (name_of(self._op), checked, accumulated_in(dtype, array, self._op, out))
         return finish(
             apply(_reduceat, (array, indices), attrs),
             out,
@@ -379,13 +378,6 @@ def _are_positions(indices: Any) -> bool:
     """Return True if an index is one integer array, along the first axis."""
     known: Any = indices if isinstance(indices, Handle | onp.ndarray) else onp.empty(())
     return known.dtype.kind in "iu" and len(known.shape) > 0
-
-
-def _accumulated_in(dtype: Any, array: Any, op: Op, out: Any) -> Any:
-    """Return the dtype in which a ufunc accumulates: the requested one, or that for `out`, or None."""
-    if dtype is None and out is not None:
-        return accumulated_for(out, array, name_of(op))
-    return accumulated_in(dtype, array)
 
 
 def _check_binary(function: ufunc[P, R_co], method: str) -> None:

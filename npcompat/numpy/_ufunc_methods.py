@@ -20,7 +20,7 @@ from npcompat._internal.core.op import (
     operator,
 )
 from npcompat._internal.indexing.checks import checked_scalar
-from npcompat.numpy._ufunc import mask_of, reduced_axis
+from npcompat.numpy._accumulation import mask_of, reduced_axis
 
 IDENTITY = "identity"
 """Value of the attribute `initial` for NumPy's default."""

@@ -522,3 +522,9 @@ def test_views_of_numpys_classes_are_read_only_where_a_write_would_be_lost():
     for a in (placed, recorded):
         with pytest.raises(ValueError, match="read-only"):
             a.view(onp.matrix)[0, 1] = 3
+
+
+def test_the_trace_of_durations_has_numpys_dtype():
+    durations = np.array([[1, 2], [3, 4]], dtype="m8[h]")
+    for dtype in ("f8", "i8"):
+        assert np.trace(durations, dtype=dtype) == onp.timedelta64(5, "h")

@@ -26,7 +26,8 @@ def accumulated_in(dtype: Any, a: Any, op: Op, out: Any = None) -> onp.dtype[Any
     in which dtype it computes with dates and durations, or raises its error.
     """
     if dtype is None:
-        return None if out is None else accumulated_for(out, a, name_of(op))
+        same = out is None or getattr(out, "dtype", None) is getattr(a, "dtype", a)
+        return None if same else accumulated_for(out, a, name_of(op))
     wanted = dtypes.canonical(dtype)
     if wanted.kind in "biuf":
         have = _dtype_of(a)

@@ -270,7 +270,7 @@ def unique_values(
 def _comparable(types: Any) -> list[Any]:
     """Resolve the dtypes in which elements are compared; uint64 and int64 have no common one."""
     strong = [dtypes.strong(type_) for type_ in types]
-    if {str(dtype) for dtype in strong} == {"int64", "uint64"}:
+    if onp.uint64 in strong and onp.int64 in strong:
         return strong
     return [dtypes.result_type(types)] * 2
 
@@ -332,8 +332,8 @@ def isin(
             "The 'table' method is only supported for boolean or integer arrays. Please select "
             "'sort' or None for kind."
         )
-    kinds = {a.dtype.kind for a in (element, test_elements)}
-    if len(kinds) == 2 and not kinds.isdisjoint("SU"):  # NumPy compares, and promotes nothing
+    one, other = element.dtype.kind, test_elements.dtype.kind
+    if one != other and (one in "SU" or other in "SU"):  # NumPy compares, and promotes nothing
         return by_numpy(onp.isin, (element, test_elements), {"invert": bool(invert)})
     return apply(_isin, (element, test_elements), (bool(invert),))
 

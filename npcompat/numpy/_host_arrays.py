@@ -84,14 +84,14 @@ def by_numpy_in_place(
     function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
     """Call a NumPy function that may write arguments, such as `out`; what it writes, ours get."""
-    lent: list[tuple[Any, onp.ndarray[Any, Any], bytes]] = []
+    lent: list[tuple[Any, onp.ndarray[Any, Any], bytes | None]] = []
 
     def lend(x: Any, may_be_written: bool) -> Any:
         if may_be_written and type(x) is tuple:
             return tuple([lend(part, True) for part in x])
         copy = as_numpys(x)
-        if may_be_written and isinstance(x, Handle) and type(x) not in late_bound.scalars:
-            lent.append((x, copy, copy.tobytes()))
+        if isinstance(x, Handle) and type(x) not in late_bound.scalars:
+            lent.append((x, copy, copy.tobytes() if may_be_written else None))
         return copy
 
     written = _written(function)
@@ -100,7 +100,7 @@ def by_numpy_in_place(
         **{name: lend(a, name in _WRITTEN) for name, a in kwargs.items()},
     )
     for ours, copy, before in lent:
-        if copy.tobytes() != before:
+        if before is not None and copy.tobytes() != before:
             ours[...] = copy
     for ours, copy, _ in lent:
         if found is copy:

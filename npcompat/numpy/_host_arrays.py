@@ -87,8 +87,8 @@ def by_numpy_in_place(
     lent: list[tuple[Any, onp.ndarray[Any, Any], bytes | None]] = []
 
     def lend(x: Any, may_be_written: bool) -> Any:
-        if may_be_written and type(x) is tuple:
-            return tuple([lend(part, True) for part in x])
+        if type(x) is tuple or type(x) is list:
+            return type(x)([lend(part, may_be_written) for part in x])
         copy = as_numpys(x)
         if isinstance(x, Handle) and type(x) not in late_bound.scalars:
             lent.append((x, copy, copy.tobytes() if may_be_written else None))

@@ -16,7 +16,7 @@ from npcompat._internal.compile import control_flow, guards, noted_state, snapsh
 from npcompat._internal.core.graph_node import Node
 from npcompat._internal.core.op import REGISTRY, Op
 from npcompat._internal.dispatch import apply, array_like, writes
-from npcompat.numpy import _manipulation, _memory, _ufunc
+from npcompat.numpy import _manipulation, _ndarray, _ufunc
 from npcompat.optimizer import _parameter_groups, _updater
 
 _joined = array_like.joined_value
@@ -171,7 +171,7 @@ MUTATIONS: dict[str, tuple[str, Callable[[], Any]]] = {
     ),
     "views of an array with another shape": (
         "host",
-        lambda: mock.patch.object(_memory, "_views_of", return_value=[]),
+        lambda: mock.patch.object(_ndarray, "views_of", return_value=[]),
     ),
     "buffers that are written again": (
         "host-gradients",

@@ -44,6 +44,12 @@ def command(*arguments):
     )
 
 
+def test_what_the_faults_replace_is_there():
+    for name in MUTATIONS:
+        with mutated(name):
+            pass
+
+
 @pytest.mark.parametrize(
     "name", [n if n in SOON else pytest.param(n, marks=pytest.mark.slow) for n in MUTATIONS]
 )

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jaxpr import compat
 from npcompat._internal.native import fast_path
 
 
@@ -18,12 +19,13 @@ def build_info() -> dict[str, Any]:
     dict
         Versions of ``npcompat``, ``python``, ``numpy``, ``jax`` and ``jaxlib``; ``platform``, the
         default device of XLA; ``native``, True if the C part is in use, and ``native_missing``, the
-        reason if it is not; ``fast``, the fast paths that ``NPCOMPAT_FAST`` leaves on.
+        reason if it is not; ``fast``, the fast paths that ``NPCOMPAT_FAST`` leaves on;
+        ``huge_pages``, True if large blocks of XLA's on the CPU lie on pages of 2 MiB.
 
     Examples
     --------
     >>> sorted(npx.build_info())[:4]
-    ['fast', 'jax', 'jaxlib', 'native']
+    ['fast', 'huge_pages', 'jax', 'jaxlib']
     """
     return {
         "npcompat": _version("npcompat"),
@@ -35,6 +37,7 @@ def build_info() -> dict[str, Any]:
         "native": fast_path.native is not None,
         "native_missing": fast_path.missing,
         "fast": tuple([kind for kind in fast_path.KINDS if kind in fast_path.enabled]),
+        "huge_pages": compat.has_huge_pages,
     }
 
 

@@ -36,17 +36,17 @@ def run(**environment):
 
 def test_results_do_not_depend_on_the_switch():
     (_, expected), _ = run()
-    for chosen in ("none", "index", "calls", "draws", "index,draws"):
+    for chosen in ("none", "index", "calls", "draws", "pages", "index,draws"):
         (fast, found), error = run(NPCOMPAT_FAST=chosen)
         assert found == expected, error
         kinds = () if chosen == "none" else tuple(chosen.split(","))
-        native = npx.build_info()["native"] and not {"index", "calls"}.isdisjoint(kinds)
+        native = npx.build_info()["native"] and not {"index", "calls", "pages"}.isdisjoint(kinds)
         assert fast == f"{kinds} {native}"
 
 
 def test_a_wrong_switch_is_refused():
     _, error = run(NPCOMPAT_FAST="everything")
-    assert "expected all, none, or some of index, calls, draws" in error
+    assert "expected all, none, or some of index, calls, draws, pages" in error
 
 
 def test_build_info_says_why_the_c_part_is_missing():

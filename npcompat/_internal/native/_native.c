@@ -13,7 +13,7 @@
    slots of Python classes; they are read at their offsets, as borrowed references. */
 
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* dladdr */
+#define _GNU_SOURCE /* dladdr, dl_iterate_phdr */
 #endif
 #define PY_SSIZE_T_CLEAN
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
@@ -39,6 +39,7 @@
 #include "call_cache.h"
 #include "function_type.h"
 #include "aligned_memory.h"
+#include "huge_pages.h"
 #include "guards.h"
 #include "rerun_program.h"
 #include "method_type.h"
@@ -244,6 +245,7 @@ static PyMethodDef functions[] = {
     {"apply_cached_on_host", (PyCFunction)(void (*)(void))apply_cached_on_host, METH_FASTCALL, "Apply an operator, and cache the call for operands on the host."},
     {"export", export_memory, METH_O, "Return the memory of an array as a NumPy array."},
     {"align_memory", align_memory, METH_NOARGS, "Let NumPy take aligned memory for large arrays."},
+    {"use_huge_pages", use_huge_pages, METH_O, "Let the large blocks of a library lie on huge pages."},
     {"written_elsewhere", written_elsewhere, METH_O, "Return True if another thread writes a buffer now."},
     {"dont_cache", dont_cache, METH_NOARGS, "Exclude the running call from its cache."},
     {"host_scalar", host_scalar, METH_O, "Return a new scalar that holds a host array without axes."},

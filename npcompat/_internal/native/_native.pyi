@@ -76,6 +76,9 @@ def export(array: Any) -> Any:
 def align_memory() -> bool:
     """Let NumPy take aligned memory for large arrays; False if its handler was replaced."""
 
+def use_huge_pages(library: str) -> bool:
+    """Let the large blocks of a loaded library lie on huge pages; False where that can't be."""
+
 def dont_cache() -> None:
     """Keep the current call out of the cache."""
 

@@ -22,6 +22,26 @@ enum {
 static PyDataMem_Handler numpys_handler, aligned_handler;
 static int wants_huge_pages;
 
+/* NumPy's own setting, which it reads from the environment, too. */
+static int
+numpy_wants_huge_pages(void)
+{
+    const char *huge = getenv("NUMPY_MADVISE_HUGEPAGE");
+    return huge == NULL || strcmp(huge, "0") != 0;
+}
+
+/* Advise the kernel to use huge pages for a block. */
+static void
+advise_huge_pages(void *block, size_t size)
+{
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), skipped = (page - (size_t)block % page) % page;
+    madvise((char *)block + skipped, size - skipped, MADV_HUGEPAGE); /* advice: it may fail */
+#else
+    (void)block, (void)size;
+#endif
+}
+
 static void *
 allocate_aligned(void *context, size_t size)
 {
@@ -32,12 +52,9 @@ allocate_aligned(void *context, size_t size)
     if (posix_memalign(&block, XLA_ALIGNMENT, size) != 0) {
         return NULL;
     }
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
     if (size >= HUGE_BLOCK && wants_huge_pages) {
-        size_t page = (size_t)sysconf(_SC_PAGESIZE), skipped = (page - (size_t)block % page) % page;
-        madvise((char *)block + skipped, size - skipped, MADV_HUGEPAGE); /* advice: it may fail */
+        advise_huge_pages(block, size);
     }
-#endif
     return block;
 }
 
@@ -48,7 +65,6 @@ align_memory(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(nothing))
 {
     PyObject *capsule = PyDataMem_GetHandler(), *before;
     PyDataMem_Handler *found;
-    const char *huge = getenv("NUMPY_MADVISE_HUGEPAGE");
     if (capsule == NULL || (found = PyCapsule_GetPointer(capsule, "mem_handler")) == NULL) {
         Py_XDECREF(capsule);
         return NULL;
@@ -61,7 +77,7 @@ align_memory(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(nothing))
     Py_DECREF(capsule);
     strcpy(aligned_handler.name, "npcompat_aligned");
     aligned_handler.allocator.malloc = allocate_aligned;
-    wants_huge_pages = huge == NULL || strcmp(huge, "0") != 0;
+    wants_huge_pages = numpy_wants_huge_pages();
     if ((capsule = PyCapsule_New(&aligned_handler, "mem_handler", NULL)) == NULL) {
         return NULL;
     }

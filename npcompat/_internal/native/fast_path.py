@@ -2,8 +2,8 @@
 
 Without the C part (`_native.c`) every call takes the slow path in Python, with the same results.
 `NPCOMPAT_NATIVE=0` disables the C part. `NPCOMPAT_FAST` enables only the fast paths that it names,
-to find the one with a fault: `all`, `none`, or some of `index`, `calls` and `draws`, separated by
-commas. docs/ways.md lists them.
+to find the one with a fault: `all`, `none`, or some of `index`, `calls`, `draws` and `pages`,
+separated by commas. docs/ways.md lists them.
 """
 
 import os
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as onp
 
 Kind = TypeVar("Kind", bound=Callable[..., Any])
-KINDS = ("index", "calls", "draws")
+KINDS = ("index", "calls", "draws", "pages")
 """Fast paths that `NPCOMPAT_FAST` switches: keys, calls of operators and compiled functions,
-draws.
+draws, huge pages for XLA's memory.
 """
 
 
@@ -43,7 +43,7 @@ missing = ""
 
 if os.environ.get("NPCOMPAT_NATIVE", "1") == "0":
     missing = "NPCOMPAT_NATIVE=0"
-elif enabled.isdisjoint(("index", "calls")):
+elif enabled.isdisjoint(("index", "calls", "pages")):
     missing = f"NPCOMPAT_FAST={os.environ['NPCOMPAT_FAST']}"
 else:
     try:
@@ -326,6 +326,14 @@ def align_memory() -> bool:
     return _calls is not None and _calls.align_memory()
 
 
+def use_huge_pages(library: str) -> bool:
+    """Let the large blocks that a loaded library allocates lie on huge pages.
+
+    Return False if that is not possible here, or is switched off.
+    """
+    return native is not None and "pages" in enabled and native.use_huge_pages(library)
+
+
 def dont_cache() -> None:
     """Exclude the running call of a caching function from its cache, so it warns each time."""
     if _calls is not None:
@@ -395,4 +403,5 @@ __all__ = [
     "missing",
     "native",
     "rerun_recent",
+    "use_huge_pages",
 ]

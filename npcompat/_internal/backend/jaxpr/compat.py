@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 
+from npcompat._internal.native import fast_path
+
 TESTED = ">=0.10,<0.12"
 """Versions of JAX with which the tests were run; the same range as in `pyproject.toml`."""
 
@@ -64,6 +66,11 @@ buffer.
 collect_garbage: Any = private("jaxlib._jax", "collect_garbage")
 """Give up the host arrays that programs have read in place. XLA's threads don't hold the GIL, so
 they leave that to the next call of JAX.
+"""
+
+has_huge_pages = fast_path.use_huge_pages("libjax_common.so")
+"""True if large blocks of XLA's on the CPU lie on huge pages; `native/huge_pages.h` says how. JAX
+has no option for it, and glibc's (`glibc.malloc.hugetlb`) is read when a process starts.
 """
 
 

@@ -24,7 +24,7 @@ from npcompat._internal.core.protocols import TraceLike
 from npcompat._internal.core.retained_outputs import version_of
 from npcompat._internal.dispatch import backends, late_bound, memory_layout
 from npcompat._internal.dispatch.execution import run
-from npcompat._internal.dispatch.pending_errors import raise_pending
+from npcompat._internal.dispatch.pending_errors import pending, raise_pending
 from npcompat._internal.dispatch.placement import new_value
 from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat._internal.native import fast_path
@@ -206,10 +206,11 @@ def to_host(handle: Handle) -> onp.ndarray[Any, Any]:
     payload = read(handle).payload
     if type(payload) is onp.ndarray:
         return payload
-    if language.is_tracer(payload):
+    if type(payload) is not backends.XLA_ARRAY and language.is_tracer(payload):
         raise traced_value_error()
     array = backends.to_host(payload)
-    raise_pending()
+    if pending:
+        raise_pending()
     return array
 
 

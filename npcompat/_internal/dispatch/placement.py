@@ -80,7 +80,7 @@ def _mixed(op: Op, one: Plugin, other: Plugin) -> TypeError:
 
 def is_auto(mode: modes.Mode) -> bool:
     """Return True where small things are placed on the host, and others where they run best."""
-    return mode.backend.startswith("auto")
+    return mode.backend == "auto" or mode.backend.startswith("auto:")
 
 
 def _bring(
@@ -140,12 +140,12 @@ def in_range(op: Op, payloads: Sequence[Any], position: int, attrs: Attrs) -> An
 
 def on_host(mode: modes.Mode) -> bool:
     """Return True if new arrays are placed on the host: under `auto`, if the device is the CPU."""
-    if is_auto(mode):
-        device = mode.device if mode.backend == "auto" else None
-        if device is None:
+    backend = mode.backend
+    if backend == "auto":
+        if mode.device is None:
             return xla.default_is_cpu()
-        return bool(device is xla.first_cpu())  # the host; XLA simulates all other CPU devices
-    return mode.backend == "numpy"
+        return bool(mode.device is xla.first_cpu())  # the host; XLA simulates all other CPU devices
+    return backend == "numpy" or (is_auto(mode) and xla.default_is_cpu())
 
 
 def host_or_xla(mode: modes.Mode) -> bool | None:

@@ -154,7 +154,7 @@ def to_host(payload: Any, moving: bool = False) -> onp.ndarray[Any, Any]:
         sharding.progress[0] += 1
         if sharding.lies_elsewhere(payload):
             raise sharding.remote_values(payload)
-    if type(payload) is Array and (shape := payload.shape) and math.prod(shape) > _MANY:
+    if type(payload) is Array and (shape := payload.aval.shape) and math.prod(shape) > _MANY:
         _wait_for_memory(payload)
     if audit is None or type(payload) is not Array:
         return onp.asarray(payload)
@@ -243,10 +243,18 @@ config = jax.config
 def default_is_cpu() -> bool:
     """Return True if the default device is a CPU; XLA is not started if there is no other."""
     if jax.config.jax_default_device is None:  # type: ignore[attr-defined]
+        if _only_cpus:
+            return True
         chosen = jax.config.jax_platforms  # type: ignore[attr-defined]
-        if chosen == "cpu" or (not chosen and _no_plugin()):
+        if not chosen and _no_plugin():
+            _only_cpus.append(True)
+        if _only_cpus or chosen == "cpu":
             return True
     return bool(default_device().platform == "cpu")
+
+
+_only_cpus: list[bool] = []
+"""Holds True once it is known that JAX finds no other devices than CPUs."""
 
 
 @lru_cache(maxsize=1)

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as onp
 import pytest
-from internals import MANY, OFTEN, SHORT, rewritten
+from internals import MANY, MANY_REPEATED, OFTEN, SHORT, rewritten
 
 import npcompat.numpy as np
 from npcompat import autograd, npx
@@ -38,6 +38,53 @@ def test_what_is_computed_and_read_often_is_stored_once():
         return jax.lax.scan(lambda t, _: (jnp.sin(t), jnp.cos(t)[i]), t, None, length=3)
 
     assert _stored(round_by_round, table, often) == 1
+
+
+def test_what_is_costly_and_broadcast_is_stored_once():
+    x, y = jnp.arange(8.0), jnp.zeros((MANY_REPEATED, 8))
+    assert _stored(lambda x, y: jnp.cos(x) * y, x, y) == 1
+    assert _stored(lambda x, y: 2 * jnp.sin(x)[None, ::-1] * y + y, x, y) == 1
+    assert _stored(lambda x, y: jnp.broadcast_to(jnp.exp(1j * x), y.shape), x, y) == 1
+    assert _stored(lambda x, y: jax.jit(lambda t: jnp.cos(t) + 1)(x) * y, x, y) == 1
+    assert _stored(lambda x, y: jax.jit(lambda t: t + 1)(jnp.cos(x)) * y, x, y) == 1
+    assert _stored(lambda x, y: jnp.exp(x) * y, x, y) == 0  # XLA stores it by itself
+    assert _stored(lambda x, y: jnp.cos(x * y), x, y) == 0
+    assert _stored(lambda x, y: jnp.cos(x[0]) * y, x, y) == 0  # a number
+    assert _stored(lambda x, y: jnp.cos(x) * y[:2], x, y) == 0  # few
+    assert _stored(lambda x, y: jnp.sort(jnp.cos(x)) * y, x, y) == 0  # stored anyway
+
+    def twice(x, y):
+        t = jnp.cos(x)[None]
+        return t * y + t * (y + 1)
+
+    assert _stored(twice, x, y) == 1
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("shape", [(1, 40), (40, 1), (40,), (1, 1), ()], ids=str)
+def test_broadcast_tables_as_numpy_with_derivatives(shape, dtype):
+    def turned(np, x, y):
+        return np.cos(x * 2) * y + np.tan(x) * y
+
+    x = (onp.arange(onp.prod(shape)).reshape(shape) / 30).astype(dtype)
+    y = onp.linspace(-1, 1, 1600).reshape(40, 40).astype(dtype)
+    with npx.np_default_dtype(), npx.backend("jax"):
+        arrays = np.array(x), np.array(y)
+        compiled = npx.jit(lambda x, y: turned(np, x, y))
+        got = compiled(*arrays)
+        gradients = []
+        for function in (compiled, lambda x, y: turned(np, x, y)):
+            for a in arrays:
+                a.attach_grad()
+            with autograd.record():
+                found = function(*arrays)
+            found.backward()
+            gradients.append([a.grad.asnumpy() for a in arrays])
+    expected = turned(onp, x, y)
+    assert got.dtype == expected.dtype
+    onp.testing.assert_allclose(got.asnumpy(), expected, 2e-5, 1e-6)
+    for one, other in zip(*gradients, strict=True):
+        onp.testing.assert_allclose(one, other, 2e-5, 1e-4)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
 """Rewrites of jaxprs for XLA's CPU compiler, which keep the results.
 
-- A computed table that a `gather` reads is stored first. XLA fuses the table with the gather, and
-  computes an element again each time it is read. A barrier does not prevent that, since it is
-  removed before fusion; a scatter does, because it is never fused.
+- A computed table that is read several times is stored first (`cpu_tables`).
 - A reduction over a short last axis, such as `(a * b).sum(axis=-1)` of vectors in space, becomes
   operators on its columns, which XLA fuses with their neighbours. A reduction is a library call,
   which is slow for each row.
@@ -33,16 +31,12 @@ from npcompat._internal.backend.jaxpr import by_devices
 from npcompat._internal.backend.jaxpr.compat import ClosedJaxpr, Jaxpr, JaxprEqn, Var, jaxpr_as_fun
 from npcompat._internal.backend.jaxpr.cpu_convolution import as_product, product
 from npcompat._internal.backend.jaxpr.cpu_product import faster
+from npcompat._internal.backend.jaxpr.cpu_tables import TABLE_READERS, Tables
 from npcompat._internal.backend.jaxpr.loop_bodies import is_put
 from npcompat._internal.backend.jaxpr.overlapping_writes import Separator
-from npcompat._internal.backend.jaxpr.primitives import CALLS, ELEMENTWISE, called
+from npcompat._internal.backend.jaxpr.primitives import CALLS
 from npcompat._internal.backend.jaxpr.unrolled_rounds import unrolled
 
-OFTEN = 4
-"""Minimum ratio of the elements read from a table to its elements for which it is stored.
-
-Storing an element takes as long as reading one.
-"""
 SHORT, MANY = 4, 512
 """Reductions over at most SHORT elements are unrolled, if at least MANY rows are reduced.
 
@@ -56,10 +50,6 @@ _REDUCTIONS: dict[str, tuple[Callable[[Any, Any], Any], int | None]] = {
     "reduce_or": (lax.bitwise_or, None),
     "reduce_and": (lax.bitwise_and, None),
 }
-_COMPUTED = ELEMENTWISE | _REDUCTIONS.keys() | {"argmax", "argmin", "concatenate", "iota", "pad"}
-_MOVED = frozenset(
-    ["broadcast_in_dim", "expand_dims", "reshape", "rev", "slice", "squeeze", "transpose"]
-)
 _WITHIN = CALLS | {"scan", "while", "cond"}
 
 
@@ -106,7 +96,7 @@ class _Rewriter:
 
     def _equations(self, jaxpr: Jaxpr) -> Jaxpr:
         made: dict[Var, JaxprEqn] = {}
-        stored: dict[Any, Var] = {}
+        tables = Tables(_call)
         equations: list[JaxprEqn] = []
         for equation in self._written(jaxpr, made):
             name = equation.primitive.name
@@ -117,17 +107,9 @@ class _Rewriter:
                 equation = _transform(equation)
             elif not self.on_cpu and name not in _WITHIN:
                 pass
-            elif name == "gather":
-                table: Any = equation.invars[0]
-                if _is_table(table.aval, equation.outvars[0].aval) and _computed(table, made):
-                    if table not in stored:
-                        stored[table] = Var(table.aval)
-                        equations.append(
-                            _storing(table.aval.shape, table.aval.dtype).replace(
-                                invars=[table], outvars=[stored[table]]
-                            )
-                        )
-                    equation = equation.replace(invars=[stored[table], *equation.invars[1:]])
+            elif name in TABLE_READERS:
+                *storing, equation = tables.before(equation, made)
+                equations += storing
             elif name in _REDUCTIONS:
                 kind: Any = equation.invars[0].aval
                 axes = equation.params["axes"]
@@ -145,6 +127,7 @@ class _Rewriter:
                 )
             equations.append(equation)
             made.update((v, equation) for v in equation.outvars)
+            tables.add(equation)
         same = len(equations) == len(jaxpr.eqns)
         if same and all([a is b for a, b in zip(equations, jaxpr.eqns, strict=True)]):
             return jaxpr
@@ -255,55 +238,6 @@ def _product_of_matrices(equation: JaxprEqn, made: Mapping[Var, JaxprEqn]) -> Ja
     return found
 
 
-# --- tables ---------------------------------------------------------------------------------------
-
-
-def _is_table(table: Any, taken: Any) -> bool:
-    sizes: Sequence[Any] = (*table.shape, *taken.shape)
-    if not all([type(n) is int for n in sizes]) or getattr(table.dtype, "kind", "V") not in "biufc":
-        return False
-    return bool(1 < OFTEN * math.prod(table.shape) <= math.prod(taken.shape))
-
-
-def _computed(result: Any, made: Mapping[Var, JaxprEqn]) -> bool:
-    """True if XLA fuses the computation of a value with its consumers."""
-    while type(result) is Var and result in made:
-        equation = made[result]
-        name = equation.primitive.name
-        if name in _COMPUTED:
-            return True
-        if name in CALLS:
-            inner = getattr(called(equation), "jaxpr", called(equation))
-            result = inner.outvars[equation.outvars.index(result)]
-            made = {v: e for e in inner.eqns for v in e.outvars}
-        elif name in _MOVED:
-            result = equation.invars[0]
-        else:
-            return False
-    return False
-
-
-@functools.cache
-def _storing(shape: tuple[int, ...], dtype: Any) -> JaxprEqn:
-    """Return the equation that stores a table in memory, by a scatter."""
-
-    def store(table: Any) -> Any:
-        elements = jnp.reshape(table, -1)
-        places = lax.broadcasted_iota("int32", (elements.size, 1), 0)
-        numbers = lax.ScatterDimensionNumbers((), (0,), (0,))
-        result = lax.scatter(
-            jnp.zeros_like(elements),
-            places,
-            elements,
-            numbers,
-            unique_indices=True,
-            mode="promise_in_bounds",
-        )
-        return jnp.reshape(result, shape)
-
-    return _call(store, jax.ShapeDtypeStruct(shape, dtype))
-
-
 # --- short axes -----------------------------------------------------------------------------------
 
 
@@ -334,4 +268,4 @@ def _by_columns(name: str, shape: tuple[int, ...], dtype: Any, axes: int) -> Jax
     return _call(reduced, jax.ShapeDtypeStruct(shape, dtype))
 
 
-__all__ = ["MANY", "OFTEN", "SHORT", "for_cpu", "for_several_devices", "rewritten"]
+__all__ = ["MANY", "SHORT", "for_cpu", "for_several_devices", "rewritten"]

@@ -20,6 +20,8 @@ DYNAMIC = frozenset(
         "hasattr",
         "globals",
         "attrgetter",
+        "format",
+        "format_map",
         "astuple",
         "asdict",
     )

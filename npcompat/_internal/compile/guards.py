@@ -213,6 +213,9 @@ class _Reach:
         own = [module for package in packages for module in own_modules(named, package)]
         for module in own:
             self._state.note(module, self._seen.names)
+            for name in {module.__name__, module.__name__.rpartition(".")[2]}:
+                if sys.modules.get(name) is module:
+                    self._always[id(sys.modules), name] = (ITEM, sys.modules, name, module)
             if module.__name__ not in self._seen.modules:
                 text = f"module {module.__name__} was imported while the function was compiled"
                 self._always[id(module), None] = (CHECK, _never, text, None)

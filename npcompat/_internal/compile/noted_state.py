@@ -162,7 +162,7 @@ class NotedState:
         if changes.is_tracked(value):
             self.note_owned(value)
         state = state_of(value)
-        if new & DYNAMIC and state is not None:
+        if state is not None and (new & DYNAMIC or isinstance(value, types.SimpleNamespace)):
             if not changes.is_tracked(value) and not isinstance(value, types.ModuleType | type):
                 guards.setdefault(ALL, (MAPPING, state, ALL, dict(state)))
         asked = asked_of(new)

@@ -74,9 +74,10 @@ def contents(value: Any) -> Guard | None:
     if isinstance(value, weakref.WeakSet):
         held = {*map(id, value)}
         return (CHECK, lambda: {*map(id, value)} == held, "a WeakSet has other items", None)
-    if isinstance(value, set | deque):
-        copy = set(value) if isinstance(value, set) else deque(value)
-        return (CHECK, lambda: value == copy, f"a {type(value).__name__} has other items", None)
+    if isinstance(value, set):
+        return (CHECK, _same_set(value), "a set has other items", None)
+    if isinstance(value, deque):
+        return (CHECK, partial(_has_items, value, tuple(value)), "a deque has other items", None)
     if isinstance(value, _LISTED):
         same = partial(_lists, value, tuple(_listed(value)))
         return (CHECK, same, f"a {type(value).__name__} has other items", None)
@@ -183,6 +184,26 @@ def _listed(value: Any) -> list[Any]:
     elif type(value) in _VIEWS:
         pairs = value if type(value) is _VIEWS[2] else [(None, item) for item in value]
     return [x for pair in pairs for x in pair]
+
+
+def _has_items(value: Any, before: tuple[Any, ...]) -> bool:
+    return fast_path.guards_hold(((SEQUENCE, [*value], None, before),))
+
+
+def _same_set(members: set[Any]) -> Callable[[], bool]:
+    """Return the check that a set has the same members: True is not 1, nor 0.0 -0.0."""
+    copy, kinds = set(members), {*map(type, members)}
+    if len(kinds) < 2 and kinds.isdisjoint((float, complex, tuple, frozenset)):
+        return lambda: members == copy and {*map(type, members)} == kinds
+    exact = {*map(_exact, members)}
+    return lambda: {*map(_exact, members)} == exact
+
+
+def _exact(member: Any) -> Any:
+    """Return something that tells a member from equal ones of other classes, and from other zeros."""
+    if isinstance(member, tuple | frozenset):
+        return type(member), type(member)(map(_exact, member))
+    return type(member), repr(member) if isinstance(member, float | complex) else member
 
 
 def _weakly(value: Any) -> list[tuple[int, int]]:

@@ -200,7 +200,7 @@ def _holds(guard: tuple[int, Any, Any, Any]) -> bool:
     if kind == 2:
         return len(container) == len(before) and all(
             [
-                (a is b or a == b) and _is_as_before(v, w)
+                _is_same_key(a, b) and _is_as_before(v, w)
                 for (a, v), (b, w) in zip(container.items(), before.items(), strict=True)
             ]
         )
@@ -227,6 +227,13 @@ def _is_as_before(now: Any, before: Any) -> bool:
     if isinstance(now, types.MethodType):
         return now.__func__ is before.__func__ and now.__self__ is before.__self__
     return type(now) in (int, str, bytes) and bool(now == before)
+
+
+def _is_same_key(now: Any, before: Any) -> bool:
+    """Return True for equal keys of the same class; True is not 1 here, nor 0.0 -0.0."""
+    if type(now) is not type(before) or type(now) in (float, complex, tuple):
+        return _is_as_before(now, before)
+    return bool(now is before or before == now)
 
 
 def _profiled(

@@ -38,6 +38,17 @@ is_as_before(PyObject *now, PyObject *before)
     return 0;
 }
 
+/* True for equal keys of the same class; True is not 1 here, nor 0.0 -0.0.  -1 for errors. */
+static int
+is_same_key(PyObject *now, PyObject *before)
+{
+    int same = is_as_before(now, before);
+    if (same != 0 || Py_TYPE(now) != Py_TYPE(before) || PyFloat_CheckExact(now) || PyComplex_CheckExact(now) || PyTuple_CheckExact(now)) {
+        return same;
+    }
+    return PyObject_RichCompareBool(before, now, Py_EQ);
+}
+
 /* True if two dicts have no key in common; -1 for errors. */
 static int
 are_disjoint(PyObject *one, PyObject *other)
@@ -87,7 +98,7 @@ guard_holds(PyObject *guard)
             }
             Py_INCREF(now); /* a comparison of keys may run code that removes it */
             Py_INCREF(key_now);
-            holds = key == key_now ? 1 : PyObject_RichCompareBool(key, key_now, Py_EQ);
+            holds = is_same_key(key_now, key);
             holds = holds == 1 ? is_as_before(now, was) : holds;
             Py_DECREF(key_now);
             Py_DECREF(now);

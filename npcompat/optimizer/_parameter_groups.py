@@ -19,7 +19,7 @@ from npcompat.numpy._ndarray import ndarray
 _float64 = onp.dtype("float64")
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)
 class _Group:
     """Parameters that were registered together.
 
@@ -33,9 +33,13 @@ class _Group:
     decays: Any  # float64: weight decay; empty if all are 0
     unstepped: list[int]  # the version of the counts that no step has written
 
+    # It is not frozen: up to Python 3.11.3, frozen dataclasses replace these two methods.
+    def __getstate__(self) -> list[Any]:
+        return [getattr(self, field.name) for field in fields(self)]
+
     def __setstate__(self, state: Sequence[Any]) -> None:
         for field, value in zip(fields(self), state, strict=True):
-            object.__setattr__(self, field.name, value)
+            setattr(self, field.name, value)
         self.set_unstepped()  # versions are those of the arrays that were copied
 
     def at(self, array: Any, position: Any, neutral: float) -> ndarray:

@@ -181,9 +181,12 @@ def reduce(
         initial = None
     else:
         initial = as_attr(initial.item() if hasattr(initial, "item") else initial)
+    accumulation = accumulated_in(dtype, a, op, out)
+    if initial is not None and accumulation == onp.bool_ and op in (_sum, _prod):
+        initial = bool(from_attr(initial))  # sums of booleans are disjunctions
     attrs = (
         axis if axis is None or type(axis) is int else as_axis(axis),
-        accumulated_in(dtype, a, op, out),
+        accumulation,
         False if keepdims is NoValue else bool(keepdims),
         initial,
     )

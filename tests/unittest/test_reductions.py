@@ -4,7 +4,7 @@ import numpy as onp
 import pytest
 from oracle import agrees
 
-from npcompat import np
+from npcompat import np, npx
 
 TABLE = onp.arange(6.0).reshape(2, 3)
 
@@ -129,3 +129,20 @@ def test_summaries_of_one_nan_without_axes(name):
 def test_extremes_of_a_mask_need_an_initial_value(name):
     error = agrees(lambda np, a: getattr(np, name)(a, where=a > 1), TABLE)
     assert isinstance(error, ValueError)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float64", "complex128"])
+@pytest.mark.parametrize("initial", [-3, 0, 0.5, True, float("nan")])
+@pytest.mark.parametrize("name", ["sum", "prod"])
+def test_initial_value_of_a_reduction_to_booleans(name, initial, dtype):
+    for values in ([1, 2, 3], [1, 1, 0], [0, 0, 0], []):
+        a = onp.array(values, dtype)
+        for options in ({}, {"keepdims": True}, {"where": a == 1}):
+            expected = getattr(onp, name)(a, dtype=bool, initial=initial, **options)
+            options = {k: np.array(v) if k == "where" else v for k, v in options.items()}
+            for backend in ("auto", "jax"):
+                with npx.backend(backend):
+                    x = np.array(a)
+                    got = getattr(np, name)(x, dtype=bool, initial=initial, **options)
+                assert got.dtype == expected.dtype
+                onp.testing.assert_array_equal(onp.asarray(got), expected)

@@ -9,7 +9,7 @@
    is the same, is freed the same way, and has the same contents.  A table that is not there, is read
    only (bound at once), or lacks the name is left alone. */
 
-#if defined(__GLIBC__) && (defined(__x86_64__) || defined(__aarch64__)) && defined(MADV_HUGEPAGE)
+#if defined(__GLIBC__) && ((defined(__x86_64__) && defined(__LP64__)) || defined(__aarch64__)) && defined(MADV_HUGEPAGE)
 #include <link.h>
 
 static int
@@ -51,6 +51,7 @@ replace_import(struct dl_phdr_info *info, size_t Py_UNUSED(size), void *given)
         if (header->p_type == PT_GNU_RELRO) {
             fixed = info->dlpi_addr + header->p_vaddr;
             fixed_end = fixed + header->p_memsz;
+            fixed -= fixed % (ElfW(Addr))sysconf(_SC_PAGESIZE);
         }
     }
     for (; entry != NULL && entry->d_tag != DT_NULL; entry++) { /* glibc has made these addresses absolute */

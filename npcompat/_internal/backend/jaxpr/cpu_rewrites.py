@@ -13,6 +13,8 @@
   are written by a selection, for which it gathers nothing; a maximum or minimum looks for nan,
   which XLA loses between devices; paddings between elements, which it loses, are selections; and
   axes of Fourier transforms are not cut (`by_devices`).
+- Chains of functions that XLA computes as others, such as `a / b / c`, have barriers
+  (`exact_chains`), on every platform.
 - Writes whose new values overlap the written memory are separated (`overlapping_writes`), on every
   platform.
 """
@@ -32,9 +34,10 @@ from npcompat._internal.backend.jaxpr.compat import ClosedJaxpr, Jaxpr, JaxprEqn
 from npcompat._internal.backend.jaxpr.cpu_convolution import as_product, product
 from npcompat._internal.backend.jaxpr.cpu_product import faster
 from npcompat._internal.backend.jaxpr.cpu_tables import TABLE_READERS, Tables
+from npcompat._internal.backend.jaxpr.exact_chains import CHAINED, separated
 from npcompat._internal.backend.jaxpr.loop_bodies import is_put
 from npcompat._internal.backend.jaxpr.overlapping_writes import Separator
-from npcompat._internal.backend.jaxpr.primitives import CALLS
+from npcompat._internal.backend.jaxpr.primitives import CALLS, called
 from npcompat._internal.backend.jaxpr.unrolled_rounds import unrolled
 
 SHORT, MANY = 4, 512
@@ -87,6 +90,7 @@ class _Rewriter:
         # by id, so that calls which share a jaxpr share the rewritten one
         self.seen: dict[int, tuple[Jaxpr, Jaxpr]] = {}
         self.closed: dict[int, tuple[ClosedJaxpr, ClosedJaxpr]] = {}
+        self.bodies: set[int] = set()  # of calls, by id
         self.unrolled: dict[int, ClosedJaxpr] = {}  # bodies of several rounds, by id
 
     def equations(self, jaxpr: Jaxpr) -> Jaxpr:
@@ -105,7 +109,11 @@ class _Rewriter:
                 name = equation.primitive.name
             if self.has_several and name == "fft":
                 equation = _transform(equation)
-            elif not self.on_cpu and name not in _WITHIN:
+            elif name in CHAINED:
+                given = jaxpr.invars if id(jaxpr) in self.bodies else ()
+                *barriers, equation = separated(equation, made, given)
+                equations += barriers
+            if not self.on_cpu and name not in _WITHIN:
                 pass
             elif name in TABLE_READERS:
                 *storing, equation = tables.before(equation, made)
@@ -121,6 +129,9 @@ class _Rewriter:
             elif name == "dot_general":
                 equation = _product_of_matrices(equation, made)
             elif name in _WITHIN:
+                if name in CALLS:
+                    body = called(equation)
+                    self.bodies.add(id(getattr(body, "jaxpr", body)))
                 params = {key: self._within(value) for key, value in equation.params.items()}
                 equation = (
                     equation if params == equation.params else equation.replace(params=params)

@@ -17,11 +17,13 @@ from jax.custom_derivatives import SymbolicZero
 def quotient(x: Any, y: Any) -> Any:
     """Quotient whose divisor XLA takes to differ between elements.
 
-    The divisor is `x` where that is nan: the quotient is nan anyway.
+    The barrier hides that it is repeated until quotients are simplified, and is gone when equations
+    are fused.
     """
     shape = jnp.broadcast_shapes(x.shape, y.shape)
-    x = jnp.broadcast_to(x, shape)
-    return x / jnp.where(jnp.isnan(x), x, y)
+    if y.shape == shape != ():
+        return x / y
+    return x / lax.optimization_barrier(jnp.broadcast_to(y, shape))
 
 
 @functools.partial(quotient.defjvp, symbolic_zeros=True)

@@ -3,6 +3,7 @@
 import sys
 import types
 from collections import deque
+from typing import Any
 
 import numpy as onp
 import pytest
@@ -78,13 +79,13 @@ def test_changes_to_what_is_equal_are_seen(name):
 
 def test_another_module_of_the_same_name_is_seen(monkeypatch):
     def put(k):
-        module = types.ModuleType("npcompat_tests_plugin")
+        module: Any = types.ModuleType("npcompat_tests_plugin")
         module.k = k
         monkeypatch.setitem(sys.modules, module.__name__, module)
 
     @npx.jit
     def whole(x):
-        import npcompat_tests_plugin
+        import npcompat_tests_plugin  # type: ignore[import-not-found]
 
         return x * npcompat_tests_plugin.k
 

@@ -32,7 +32,16 @@ COSTLY_TO_REPEAT = frozenset(["cos", "erf_inv", "sin", "tan"])
 _COSTLY_IF_COMPLEX = frozenset(["cosh", "exp", "log", "sinh", "sqrt"])
 _COMPUTED = ELEMENTWISE | family("reduction") | {"argmax", "argmin", "concatenate", "iota", "pad"}
 _MOVED = frozenset(
-    ["broadcast_in_dim", "expand_dims", "reshape", "rev", "slice", "squeeze", "transpose"]
+    [
+        "broadcast_in_dim",
+        "expand_dims",
+        "optimization_barrier",
+        "reshape",
+        "rev",
+        "slice",
+        "squeeze",
+        "transpose",
+    ]
 )
 
 

@@ -69,6 +69,8 @@ def separated(equation: JaxprEqn, made: _Made, given: Collection[Var] = ()) -> l
     scaled = [_is_one_of(m, again) and (m is ANY or _has_constant(*m)) for m in makers]
     if all(scaled) or any([_is_constant(v, made) for v in equation.invars]):
         inner = [a or b for a, b in zip(inner, scaled, strict=True)]
+    if name == "pow":
+        inner[1] = False  # XLA has faster ways for exponents that it knows
     barriers: list[JaxprEqn] = []
     operands: list[Any] = []
     for v, found in zip(equation.invars, inner, strict=True):

@@ -117,7 +117,8 @@ def _in_integers(
         total = sum_of(a, axis, dtype, keepdims=True, where=where)
         mean = (total.astype("float64") / sum_of(chosen, axis, keepdims=True)).astype(dtype)
     more = a - mean
-    total = sum_of(more * more, axis, dtype, keepdims=keepdims, where=where)
+    squares = (more * more.conjugate()).real if more.dtype.kind == "c" else more * more
+    total = sum_of(squares, axis, dtype, keepdims=keepdims, where=where)
     count = maximum(sum_of(chosen, axis, keepdims=keepdims) - ddof, 0)
     return (total.astype("float64") / count).astype(dtype)
 
@@ -144,11 +145,14 @@ def spread_of(
         a = asarray(a)
     if ddof != 0 or is_empty(a):
         warn_of_spreads(a, axis, ddof)
-    if dtype is not None and dtypes.canonical(dtype).kind in "iu" and a.dtype.kind in "biuf":
+    if dtype is not None and dtypes.canonical(dtype).kind in "iu" and a.dtype.kind in "biufc":
         where = True if where is NoValue else where
         keepdims = keepdims is not NoValue and bool(keepdims)
         found = _in_integers(a, axis, dtypes.canonical(dtype), ddof, keepdims, where, mean)
         if op is _std:
+            if found.shape:
+                ones = onp.ones(1, found.dtype)
+                onp.sqrt(ones, out=ones)  # NumPy's error: a root is no integer
             found = sqrt(found.astype("float64")).astype(found.dtype)
         return finish(found, out, name_of(op), "unsafe")
     if dtype is None and out is None and keepdims is NoValue and not masked and not centered:

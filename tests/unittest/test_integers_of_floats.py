@@ -20,6 +20,12 @@ CALLS = {
         m.array([[0.5, 2.5], [3.5, 9]]), 0, "int8", where=m.array([[True], [True]]), ddof=1
     ),
     "a deviation": lambda m: m.std(m.array([0, -3, 0, 5, 0]), dtype="uint8"),
+    "a variance of complex numbers": lambda m: m.var(
+        m.array([0.6 - 0.8j, 1.1 + 1.5j, -2.2 + 1j]), dtype="int64"
+    ),
+    "a deviation of complex numbers": lambda m: m.std(
+        m.array([[0.6 - 9.8j, 7.1 + 1.5j, -2.2 + 1j]]), dtype="int16", ddof=1
+    ),
     "steps that do not fit": lambda m: m.linspace(m.int8(100), m.int8(-100), 3, retstep=True)[1],
     "steps between bools": lambda m: m.linspace(True, False, 3, retstep=True)[1],
     "steps, one of them 0": lambda m: m.linspace([0.0, 1.0], [0.0, 9.0], 10),
@@ -156,3 +162,10 @@ def test_results_that_are_no_integers_are_refused():
         for module in (onp, np):
             with pytest.raises(TypeError):
                 call(module)
+
+
+def test_deviations_of_rows_are_no_integers():
+    for m in (onp, np):
+        for options in ({"axis": 0}, {"axis": 1, "ddof": 1}, {"keepdims": True}):
+            with pytest.raises(TypeError, match="Cannot cast ufunc"):
+                m.std(m.arange(6.0).reshape(2, 3), dtype="int32", **options)

@@ -91,7 +91,9 @@ def _costly_results(equation: JaxprEqn, costly: set[Var]) -> set[Var]:
     """Return the results of an equation that are costly to compute again; `costly` ones are known."""
     name = equation.primitive.name
     result: Any = equation.outvars[0].aval if equation.outvars else None
-    if name in COSTLY_TO_REPEAT or (name in _COSTLY_IF_COMPLEX and result.dtype.kind == "c"):
+    if name in COSTLY_TO_REPEAT or (
+        name in _COSTLY_IF_COMPLEX and getattr(result.dtype, "kind", "V") == "c"
+    ):
         return set(equation.outvars)
     if name in CALLS:
         inner: Jaxpr = getattr(called(equation), "jaxpr", called(equation))

@@ -7,6 +7,7 @@ computes one function after the other. A barrier around the inner result keeps X
 and is gone when functions are fused, so that it costs no time.
 """
 
+import functools
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -57,7 +58,7 @@ def separated(equation: JaxprEqn, made: _Made, given: Collection[Var] = ()) -> l
     """
     name = equation.primitive.name
     result: Any = equation.outvars[0].aval
-    if result.dtype.kind not in "fc":
+    if getattr(result.dtype, "kind", "V") not in "fc":  # keys of random streams have none
         return [equation]
     makers = [_maker(v, made, given) for v in equation.invars]
     inner = [_is_one_of(m, POWERS) for m in makers]
@@ -115,6 +116,7 @@ def _is_constant(atom: Any, made: _Made) -> bool:
     return isinstance(atom, Literal)
 
 
+@functools.lru_cache(4096)
 def _barrier(kind: Any) -> JaxprEqn:
     """Return the equation of a barrier around a value of a type."""
     with jax.enable_x64(True):

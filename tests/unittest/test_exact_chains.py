@@ -15,6 +15,7 @@ CHAINS = {
     "x / (y / z)": lambda np, x, y, z: x / (y / z),
     "(x / y) / (y / z)": lambda np, x, y, z: (x / y) / (y / z),
     "numbers": lambda np, x, y, z: x / y[0] / z[0],
+    "products": lambda np, x, y, z: x / y * (1 / y)[0] * x[0] * (1 / z)[0] * y[0],
     "rows": lambda np, x, y, z: x / y[None] / z[:, None],
     "negated": lambda np, x, y, z: -(x / y) / z,
     "constants": lambda np, x, y, z: x * 1e30 * 1e30 * 1e-30,
@@ -81,6 +82,7 @@ def test_barriers_stand_only_where_xla_would_simplify():
     assert _barriers(lambda x, y: x * 2 * y * 2) == 0
     assert _barriers(lambda x, y: (x * 2) * (y * 3)) == 2
     assert _barriers(lambda x, y: x * 2 * 3) == 1
+    assert _barriers(lambda x, y: x * y[0] * 3 * y[1]) == 2
     assert _barriers(lambda x, y: x + 2 + y) == 0
     assert _barriers(lambda x, y: jnp.log(x) + jnp.sqrt(x + y)) == 0
     assert _barriers(lambda x, y: (x > y) * 2 * 3) == 0  # whole numbers
@@ -117,3 +119,12 @@ def test_random_chains_of_very_large_and_small_numbers(seed):
         got = npx.jit(lambda *given: function(np, *given))(*map(np.array, arrays)).asnumpy()
     least = onp.finfo("float64").tiny  # XLA takes smaller numbers for zero
     onp.testing.assert_allclose(got, expected, 1e-6, least, err_msg=text)
+
+
+@pytest.mark.parametrize("options", [{"scale": 0.1}, {"loc": 0.3}, {"loc": -2.0, "scale": 3.0}])
+def test_draws_are_the_same_compiled_and_not(options):
+    with npx.np_default_dtype():
+        one, other = np.random.default_rng(7), np.random.default_rng(7)
+        drawn = one.normal(size=300, **options)
+        compiled = npx.jit(lambda: other.normal(size=300, **options))()
+    onp.testing.assert_array_equal(drawn.asnumpy(), compiled.asnumpy())

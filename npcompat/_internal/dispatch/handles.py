@@ -206,7 +206,7 @@ def to_host(handle: Handle) -> onp.ndarray[Any, Any]:
     payload = read(handle).payload
     if type(payload) is onp.ndarray:
         return payload
-    if type(payload) is not backends.XLA_ARRAY and language.is_tracer(payload):
+    if language.is_tracer(payload):
         raise traced_value_error()
     array = backends.to_host(payload)
     if pending:

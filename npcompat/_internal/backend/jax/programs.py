@@ -105,8 +105,10 @@ def _exact_first(arrays: Sequence[Any]) -> Sequence[Any]:
 
 
 def optimized(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
-    """Rewrite the jaxpr of an operator for the CPU if it prefers XLA, and for several devices."""
-    if op.prefers_xla:
+    """Rewrite the jaxpr of an operator for the CPU if it prefers XLA, and for several devices; that
+    of draws, too, which are the same bit for bit within compiled functions.
+    """
+    if op.prefers_xla or op.element_axes is not None:
         return for_cpu(compute)
     return for_several_devices(compute) if jax.device_count() > 1 else compute
 

@@ -42,7 +42,7 @@ _WITH_CONSTANTS: Mapping[str, frozenset[str]] = {
     "mul": frozenset(["mul", "div"]),
     "div": frozenset(["mul", "div"]),
 }
-"""By function: those whose results XLA simplifies with it if each has an operand that is constant."""
+"""By function: those that XLA simplifies with it if each has a constant, or one number, as operand."""
 CHAINED = POWERS | _WITH_CONSTANTS.keys()
 """Functions that XLA may simplify with those before them."""
 _MOVED = frozenset(["broadcast_in_dim", "expand_dims", "reshape", "squeeze", "transpose"])
@@ -66,7 +66,7 @@ def separated(equation: JaxprEqn, made: _Made, given: Collection[Var] = ()) -> l
         inner = [_is_one_of(m, POWERS | {"mul"}) for m in makers]
     elif name not in POWERS:  # products of two powers
         inner = [name == "mul" and all(inner)] * len(makers)
-    again = _WITH_CONSTANTS.get(name, ())
+    again = _WITH_CONSTANTS.get(name, ()) if result.ndim else ()
     scaled = [_is_one_of(m, again) and (m is ANY or _has_constant(*m)) for m in makers]
     if all(scaled) or any([_is_constant(v, made) for v in equation.invars]):
         inner = [a or b for a, b in zip(inner, scaled, strict=True)]
@@ -108,12 +108,13 @@ def _has_constant(equation: JaxprEqn, made: _Made) -> bool:
 
 
 def _is_constant(atom: Any, made: _Made) -> bool:
-    while type(atom) is Var and atom in made:
+    """Return True for constants and for single numbers, which XLA combines before it repeats them."""
+    while atom.aval.ndim and type(atom) is Var and atom in made:
         equation = made[atom]
         if equation.primitive.name not in _MOVED | {"convert_element_type"}:
             return False
         atom = equation.invars[0]
-    return isinstance(atom, Literal)
+    return isinstance(atom, Literal) or not atom.aval.ndim
 
 
 @functools.lru_cache(4096)

@@ -22,10 +22,10 @@ def quotient(x: Any, y: Any) -> Any:
     """
     shape = jnp.broadcast_shapes(x.shape, y.shape)
     if y.shape == shape != ():
-        # Only the dividend is repeated. With the selection, which changes nothing, XLA computes the
-        # quotients once where they are broadcast; without, once for each element of the result.
+        # With the selection, which changes nothing, XLA computes the quotients once where they are
+        # broadcast; without, once for each element of the result.
         x = jnp.broadcast_to(x, shape)
-        return x / jnp.where(jnp.isnan(x), x, y)
+        return x / jnp.where(jnp.isnan(x), x, lax.optimization_barrier(y))
     return x / lax.optimization_barrier(jnp.broadcast_to(y, shape))
 
 

@@ -48,7 +48,11 @@ def implicitly(cdf: Callable[..., Any]) -> Callable[..., Any]:
 @register_kernel("random_normal", backend="jax")
 def random_normal(key: Any, counter: Any, loc: Any, scale: Any, size: Any, dtype: Any) -> Any:
     """Normal distribution with a mean and a standard deviation."""
-    return noise.normal(at(key, counter), shape_of(size, loc, scale), dtype) * scale + loc
+    standard = noise.normal(at(key, counter), shape_of(size, loc, scale), dtype)
+    # The selection changes nothing, and keeps XLA from rounding `standard` together with the sum
+    # where a program knows that scale is 1.
+    standard = jnp.where(standard <= 0, standard, abs(standard))
+    return standard * scale + loc
 
 
 @register_kernel("random_lognormal", backend="jax")

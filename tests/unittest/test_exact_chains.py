@@ -6,7 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as onp
 import pytest
-from internals import rewritten
+from internals import cpu_rewrites, rewritten
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 from npcompat import autograd, np, npx
 
@@ -30,6 +31,24 @@ CHAINS = {
     "square of root": lambda np, x, y, z: np.sqrt(-z) ** 2,
 }
 SMALL = {"float32": (1e-30, 1e-30, 1e-20), "float64": (1e-200, 1e-200, 1e-150)}
+
+
+@pytest.mark.parametrize("dtype", SMALL)
+@pytest.mark.parametrize("name", CHAINS)
+def test_selections_stand_for_barriers_on_other_devices(name, dtype):
+    for values in (SMALL[dtype], [1 / n for n in SMALL[dtype]]):
+        arrays = [onp.full(4, v, dtype) for v in values]
+        with onp.errstate(all="ignore"):
+            expected = CHAINS[name](onp, *arrays)
+        with jax.enable_x64(True):
+            traced = jax.make_jaxpr(lambda *given: CHAINS[name](jnp, *given))(*arrays)
+            rewriter = cpu_rewrites._Rewriter(False, False)
+            function = jax.jit(
+                jaxpr_as_fun(ClosedJaxpr(rewriter.equations(traced.jaxpr), traced.consts))
+            )
+            (got,) = function(*arrays)
+            assert "optimization_barrier" not in function.lower(*arrays).as_text()
+        onp.testing.assert_allclose(got, expected, 1e-5)
 
 
 @pytest.mark.parametrize("dtype", SMALL)

@@ -111,7 +111,7 @@ class _Rewriter:
                 equation = _transform(equation)
             elif name in CHAINED:
                 given = jaxpr.invars if id(jaxpr) in self.bodies else ()
-                *barriers, equation = separated(equation, made, given)
+                *barriers, equation = separated(equation, made, given, self.on_cpu)
                 equations += barriers
             if not self.on_cpu and name not in _WITHIN:
                 pass

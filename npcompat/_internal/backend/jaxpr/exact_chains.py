@@ -4,7 +4,8 @@ XLA's algebra is that of real numbers. `a / b / c` becomes `a / (b * c)`, which 
 that product is zero: 1e-30 * 1e-20 is, in single precision. `log(a**b)` becomes `b * log(abs(a))`,
 which is a number where the power is nan; `(a + 1e16) - 1e16`, by which one rounds, becomes `a`. NumPy
 computes one function after the other. A barrier around the inner result keeps XLA from simplifying,
-and is gone when functions are fused, so that it costs no time.
+and on CPUs is gone when functions are fused, so that it costs no time. On other devices, where it
+would keep XLA from fusing, a selection of what is not nan takes its place.
 """
 
 import functools
@@ -12,6 +13,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax import lax
 
 from npcompat._internal.backend.jaxpr.compat import JaxprEqn, Literal, Var
@@ -51,7 +53,9 @@ ANY = object()
 _Made = Mapping[Var, JaxprEqn]
 
 
-def separated(equation: JaxprEqn, made: _Made, given: Collection[Var] = ()) -> list[JaxprEqn]:
+def separated(
+    equation: JaxprEqn, made: _Made, given: Collection[Var] = (), on_cpu: bool = True
+) -> list[JaxprEqn]:
     """Return an equation after the barriers around its operands that XLA would simplify with it.
 
     `given` are the inputs of a call, which any function may have made.
@@ -76,7 +80,7 @@ def separated(equation: JaxprEqn, made: _Made, given: Collection[Var] = ()) -> l
     operands: list[Any] = []
     for v, found in zip(equation.invars, inner, strict=True):
         if found:
-            barriers.append(_barrier(v.aval).replace(invars=[v], outvars=[Var(v.aval)]))
+            barriers.append(_barrier(v.aval, on_cpu).replace(invars=[v], outvars=[Var(v.aval)]))
         operands.append(barriers[-1].outvars[0] if found else v)
     return [*barriers, equation.replace(invars=operands)] if barriers else [equation]
 
@@ -117,11 +121,19 @@ def _is_constant(atom: Any, made: _Made) -> bool:
     return isinstance(atom, Literal) or not atom.aval.ndim
 
 
+def _selected(x: Any) -> Any:
+    """Return `x`, selected where it is not nan, which XLA does not know."""
+    if jnp.iscomplexobj(x):
+        return lax.complex(_selected(x.real), _selected(x.imag))
+    return jnp.where(jnp.isnan(x), jnp.full_like(x, jnp.nan), x)
+
+
 @functools.lru_cache(4096)
-def _barrier(kind: Any) -> JaxprEqn:
-    """Return the equation of a barrier around a value of a type."""
+def _barrier(kind: Any, on_cpu: bool) -> JaxprEqn:
+    """Return the equation of a barrier around a value of a type, or of what stands for it."""
+    function = lax.optimization_barrier if on_cpu else jax.jit(_selected)
     with jax.enable_x64(True):
-        found: JaxprEqn = jax.make_jaxpr(lax.optimization_barrier)(
+        found: JaxprEqn = jax.make_jaxpr(function)(
             jax.ShapeDtypeStruct(kind.shape, kind.dtype)
         ).jaxpr.eqns[0]
     return found

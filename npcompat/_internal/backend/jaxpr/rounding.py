@@ -17,16 +17,17 @@ from jax.custom_derivatives import SymbolicZero
 def quotient(x: Any, y: Any) -> Any:
     """Quotient whose divisor XLA takes to differ between elements.
 
-    The barrier hides that it is repeated until quotients are simplified, and is gone when equations
-    are fused.
+    The divisor is `x` where that is nan: the quotient is nan anyway. On a CPU a barrier hides that it
+    is repeated, which is gone when equations are fused; on other devices barriers keep XLA from fusing.
     """
     shape = jnp.broadcast_shapes(x.shape, y.shape)
-    if y.shape == shape != ():
-        # With the selection, which changes nothing, XLA computes the quotients once where they are
-        # broadcast; without, once for each element of the result.
-        x = jnp.broadcast_to(x, shape)
-        return x / jnp.where(jnp.isnan(x), x, lax.optimization_barrier(y))
-    return x / lax.optimization_barrier(jnp.broadcast_to(y, shape))
+    is_cpu = jax.default_backend() == "cpu"
+    if is_cpu and y.shape != shape:
+        return x / lax.optimization_barrier(jnp.broadcast_to(y, shape))
+    # With a selection XLA's CPU compiler also computes the quotients once where they are broadcast;
+    # without, once for each element of the result.
+    x = jnp.broadcast_to(x, shape)
+    return x / jnp.where(jnp.isnan(x), x, lax.optimization_barrier(y) if is_cpu else y)
 
 
 @functools.partial(quotient.defjvp, symbolic_zeros=True)

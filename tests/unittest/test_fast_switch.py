@@ -1,11 +1,7 @@
 """`NPCOMPAT_FAST` leaves fast paths out; results stay the same."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
+from processes import run
 
 from npcompat import npx
 
@@ -22,22 +18,10 @@ print((a @ a.T).tolist(), f(a).tolist(), f(a).tolist(), draws, np.concatenate([a
 """
 
 
-def run(**environment):
-    ran = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), **environment},
-    )
-    return ran.stdout.splitlines(), ran.stderr
-
-
 def test_results_do_not_depend_on_the_switch():
-    (_, expected), _ = run()
+    (_, expected), _ = run(PROGRAM)
     for chosen in ("none", "index", "calls", "draws", "pages", "index,draws"):
-        (fast, found), error = run(NPCOMPAT_FAST=chosen)
+        (fast, found), error = run(PROGRAM, NPCOMPAT_FAST=chosen)
         assert found == expected, error
         kinds = () if chosen == "none" else tuple(chosen.split(","))
         native = npx.build_info()["native"] and not {"index", "calls", "pages"}.isdisjoint(kinds)
@@ -45,12 +29,12 @@ def test_results_do_not_depend_on_the_switch():
 
 
 def test_a_wrong_switch_is_refused():
-    _, error = run(NPCOMPAT_FAST="everything")
+    _, error = run(PROGRAM, NPCOMPAT_FAST="everything")
     assert "expected all, none, or some of index, calls, draws, pages" in error
 
 
 def test_build_info_says_why_the_c_part_is_missing():
-    (first, _), _ = run(NPCOMPAT_NATIVE="0")
+    (first, _), _ = run(PROGRAM, NPCOMPAT_NATIVE="0")
     assert first.endswith("False")
     info = npx.build_info()
     assert info["native"] == (info["native_missing"] == "")

@@ -53,6 +53,16 @@ CHANGES = {
         lambda n: len(repr(n)),
         lambda n: setattr(n, "v", 12345),
     ),
+    "a namespace that gets an attribute": (
+        lambda: types.SimpleNamespace(v=1),
+        lambda n: 2 if n == types.SimpleNamespace(v=1) else 5,
+        lambda n: setattr(n, "w", 3),
+    ),
+    "an attribute that is formatted within a format": (
+        Shown,
+        lambda s: float("{0:{1.level}.1f}".format(2.5, s)) * len("{0:{1.level}.1f}".format(2.5, s)),
+        lambda s: setattr(s, "level", 9),
+    ),
     "an attribute that is formatted": (
         Shown,
         lambda s: float(f"{s.level}"),
@@ -75,6 +85,32 @@ def test_changes_to_what_is_equal_are_seen(name):
     for _ in range(3):
         counting(x)
     assert len(traced) == 1  # what stays is not compiled again
+
+
+TEMPLATE = "{:.1f}"
+
+
+class Counted:
+    def __init__(self):
+        self.calls, self.level = 0, 2.0
+
+
+@pytest.mark.parametrize("kind", [Counted, lambda: types.SimpleNamespace(calls=0, level=2.0)])
+def test_counters_beside_what_is_formatted_do_not_compile_again(kind):
+    kept, traced = kind(), []
+
+    @npx.jit
+    def counting(x):
+        traced.append(TEMPLATE.format(1.0))
+        kept.calls += 1
+        return x * kept.level
+
+    x = np.ones(1)
+    for _ in range(3):
+        assert counting(x) == kept.level
+    kept.level = 3.0
+    assert counting(x) == 3.0
+    assert len(traced) == 2
 
 
 def test_another_module_of_the_same_name_is_seen(monkeypatch):

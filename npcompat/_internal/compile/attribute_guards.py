@@ -20,8 +20,6 @@ DYNAMIC = frozenset(
         "hasattr",
         "globals",
         "attrgetter",
-        "format",
-        "format_map",
         "astuple",
         "asdict",
     )
@@ -80,11 +78,13 @@ def is_library_module(module: Any) -> bool:
     return is_library(file) if file else state.get("__loader__") is not None
 
 
-def own_modules(names: set[str], package: str | None) -> list[types.ModuleType]:
-    """Return the user's modules that code with these names may import, if it is in a package."""
+def own_modules(names: set[str], package: str | None) -> dict[str, types.ModuleType]:
+    """Return the user's modules that code with these names may import, if it is in a package, by
+    their names among the imported ones.
+    """
     named = names | ({f"{package}.{name}" for name in names} if package else set())
-    found = [sys.modules[name] for name in named & sys.modules.keys()]
-    return [module for module in found if not is_library_module(module)]
+    found = {name: sys.modules[name] for name in named & sys.modules.keys()}
+    return {name: module for name, module in found.items() if not is_library_module(module)}
 
 
 def is_library_class(kind: type) -> bool:

@@ -210,16 +210,14 @@ class _Reach:
         """Note and return the user's modules that the functions name, and may import themselves."""
         named = {n for code in self._seen.codes for n in names_of(code)}
         packages = {variables.get("__package__") for variables, _ in self._seen.globals.values()}
-        own = [module for package in packages for module in own_modules(named, package)]
-        for module in own:
+        own = [pair for package in packages for pair in own_modules(named, package).items()]
+        for name, module in own:
             self._state.note(module, self._seen.names)
-            for name in {module.__name__, module.__name__.rpartition(".")[2]}:
-                if sys.modules.get(name) is module:
-                    self._always[id(sys.modules), name] = (ITEM, sys.modules, name, module)
+            self._always[id(sys.modules), name] = (ITEM, sys.modules, name, module)
             if module.__name__ not in self._seen.modules:
                 text = f"module {module.__name__} was imported while the function was compiled"
                 self._always[id(module), None] = (CHECK, _never, text, None)
-        return own
+        return [module for _, module in own]
 
     def _add_lacking(self, value: Any) -> None:
         found = self._state.lacking.get(id(value))

@@ -6,6 +6,8 @@ import dis
 import inspect
 import linecache
 import operator
+import re
+import string
 import textwrap
 import tokenize
 import types
@@ -24,6 +26,8 @@ def names_of(code: types.CodeType) -> set[str]:
     if found is None:
         texts = [t for c in code.co_consts for t in (c if type(c) is tuple else (c,))]
         found = {*code.co_names, *[t for t in texts if type(t) is str and t.isidentifier()]}
+        if found & _FORMATTING:
+            found |= _formatted_names(texts)
         asked = _asked_names(code) if found & _ASKING else None
         if asked is not None:
             found = (found - _ASKING) | {ASKED + name for name in asked}
@@ -42,11 +46,28 @@ ASKED = "?"
 """Prefix of a name that may be missing: code asks for it by `getattr` or `hasattr`, or catches the
 error."""
 _ASKING = {"getattr", "hasattr"}
+_FORMATTING = {"format", "format_map"}
 
 
 def asked_of(names: set[str]) -> set[str]:
     """Return the names that may be missing, without the prefix."""
     return {name.removeprefix(ASKED) for name in names if name.startswith(ASKED)}
+
+
+def _formatted_names(texts: Sequence[Any]) -> set[str]:
+    """Return the attributes that the templates of `str.format` among texts read."""
+    found = set()
+    waiting = [t for t in texts if type(t) is str]
+    while waiting:
+        try:
+            fields = [*string.Formatter().parse(waiting.pop())]
+        except ValueError:  # no template
+            continue
+        for _, field, specification, _ in fields:
+            found.update(re.findall(r"\.(\w+)", field or ""))
+            if specification:  # it may have fields of its own
+                waiting.append(specification)
+    return found
 
 
 def _catches(code: types.CodeType) -> bool:

@@ -44,6 +44,8 @@ _OVERRIDDEN = ("forward", "hybrid_forward")
 """Methods of blocks that an instance may replace."""
 ALL = "any attribute"
 """Key of the guard on all attributes of an object, also on attributes added later."""
+ALL_NAMES = "all names"
+"""Key of the guard on which attributes an object has."""
 
 
 @dataclass(slots=True)
@@ -162,9 +164,12 @@ class NotedState:
         if changes.is_tracked(value):
             self.note_owned(value)
         state = state_of(value)
-        if state is not None and (new & DYNAMIC or isinstance(value, types.SimpleNamespace)):
+        if new & DYNAMIC and state is not None:
             if not changes.is_tracked(value) and not isinstance(value, types.ModuleType | type):
                 guards.setdefault(ALL, (MAPPING, state, ALL, dict(state)))
+        if isinstance(value, types.SimpleNamespace) and state is not None:
+            new = new | state.keys()  # all of which `==` and `repr` read, in C
+            guards.setdefault(ALL_NAMES, snapshots.names(state))
         asked = asked_of(new)
         if asked:
             self._note_without(value, asked)

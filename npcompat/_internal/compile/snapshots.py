@@ -93,9 +93,30 @@ def contents(value: Any) -> Guard | None:
 def can_fail(guard: Guard) -> bool:
     """Return True for guards to check; asked once, after the trace."""
     check = guard[1]
-    if type(check) is _Results:
-        return check.note_after()
+    if type(check) in (_Results, _Names):
+        return bool(check.note_after())
     return check is not _always
+
+
+def names(state: dict[str, Any]) -> Guard:
+    """Return the guard on which attributes an object has, given its attributes."""
+    return (CHECK, _Names(state), "an object has other attributes", None)
+
+
+class _Names:
+    """Check that an object has the attributes that it had before a trace, which may have added some."""
+
+    __slots__ = ("_before", "_state")
+
+    def __init__(self, state: dict[str, Any]) -> None:
+        self._state, self._before = state, {*state}
+
+    def note_after(self) -> bool:
+        """Return True if the trace has left the attributes as they were."""
+        return self()
+
+    def __call__(self) -> bool:
+        return self._state.keys() == self._before
 
 
 def items(value: Any) -> list[Any]:
@@ -370,6 +391,7 @@ __all__ = [
     "can_fail",
     "contents",
     "items",
+    "names",
     "position",
     "same_state",
     "stream",

@@ -127,7 +127,7 @@ class Watch:
         _, variables = self._seen.globals.setdefault(id(module), (module, {}))
         for name in names & module.keys():
             self._state.note(variables.setdefault(name, module[name]), names)
-        for value in (*found.values(), *own_modules(names, module.get("__package__"))):
+        for value in (*found.values(), *own_modules(names, module.get("__package__")).values()):
             self._state.note(value, names)
         if names & _ENVIRONMENT:
             self._state.note(os.environ, names)

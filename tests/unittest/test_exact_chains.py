@@ -76,6 +76,24 @@ def test_chains_as_numpy(name, dtype):
         onp.testing.assert_allclose(repeated, expected, 1e-5)
 
 
+NUMBERS = {
+    "constants": lambda np, x: x * 1e-200 * 1e-200 * 1e200 * 1e200,
+    "quotients": lambda np, x: 1 / (1e-200 / x) / 1e200 / 1e200 * 1e200,
+    "rounded": lambda np, x: (x * 0 + 1e-3 + 1e16) - 1e16,
+    "powers": lambda np, x: np.log((x - 2e200) ** 1.5) + np.sqrt(x * x),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_chains_of_one_number_as_numpy(name):
+    x = onp.float64(1e200)
+    with onp.errstate(all="ignore"):
+        expected = NUMBERS[name](onp, x)
+    with npx.np_default_dtype():
+        got = npx.jit(lambda x: NUMBERS[name](np, x))(np.array(x))
+    onp.testing.assert_allclose(onp.asarray(got), expected, 1e-6)
+
+
 def test_derivatives_of_chains():
     x, y = np.array([1e-30]), np.array([1e-20])
     for function in (lambda x, y: x / y / y, npx.jit(lambda x, y: x / y / y)):

@@ -34,10 +34,11 @@ from npcompat._internal.backend.jaxpr.compat import ClosedJaxpr, Jaxpr, JaxprEqn
 from npcompat._internal.backend.jaxpr.cpu_convolution import as_product, product
 from npcompat._internal.backend.jaxpr.cpu_product import faster
 from npcompat._internal.backend.jaxpr.cpu_tables import TABLE_READERS, Tables
-from npcompat._internal.backend.jaxpr.exact_chains import CHAINED, separated
+from npcompat._internal.backend.jaxpr.exact_chains import CHAINED, Chains
 from npcompat._internal.backend.jaxpr.loop_bodies import is_put
+from npcompat._internal.backend.jaxpr.makers import Makers, body_of
 from npcompat._internal.backend.jaxpr.overlapping_writes import Separator
-from npcompat._internal.backend.jaxpr.primitives import CALLS, called
+from npcompat._internal.backend.jaxpr.primitives import CALLS
 from npcompat._internal.backend.jaxpr.unrolled_rounds import unrolled
 
 SHORT, MANY = 4, 512
@@ -87,6 +88,8 @@ class _Rewriter:
 
     def __init__(self, on_cpu: bool, has_several: bool) -> None:
         self.on_cpu, self.has_several = on_cpu, has_several
+        self.makers = Makers()
+        self.chains = Chains(self.makers, on_cpu)
         # by id, so that calls which share a jaxpr share the rewritten one
         self.seen: dict[int, tuple[Jaxpr, Jaxpr]] = {}
         self.closed: dict[int, tuple[ClosedJaxpr, ClosedJaxpr]] = {}
@@ -100,7 +103,7 @@ class _Rewriter:
 
     def _equations(self, jaxpr: Jaxpr) -> Jaxpr:
         made: dict[Var, JaxprEqn] = {}
-        tables = Tables(_call)
+        tables = Tables(_call, self.makers)
         equations: list[JaxprEqn] = []
         for equation in self._written(jaxpr, made):
             name = equation.primitive.name
@@ -111,7 +114,7 @@ class _Rewriter:
                 equation = _transform(equation)
             elif name in CHAINED:
                 given = jaxpr.invars if id(jaxpr) in self.bodies else ()
-                *barriers, equation = separated(equation, made, given, self.on_cpu)
+                *barriers, equation = self.chains.separated(equation, made, given)
                 equations += barriers
             if not self.on_cpu and name not in _WITHIN:
                 pass
@@ -130,8 +133,7 @@ class _Rewriter:
                 equation = _product_of_matrices(equation, made)
             elif name in _WITHIN:
                 if name in CALLS:
-                    body = called(equation)
-                    self.bodies.add(id(getattr(body, "jaxpr", body)))
+                    self.bodies.add(id(body_of(equation)))
                 params = {key: self._within(value) for key, value in equation.params.items()}
                 equation = (
                     equation if params == equation.params else equation.replace(params=params)

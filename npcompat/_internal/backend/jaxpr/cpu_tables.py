@@ -9,14 +9,15 @@ it is never fused.
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
 from jax import lax
 
-from npcompat._internal.backend.jaxpr.compat import Jaxpr, JaxprEqn, Var
-from npcompat._internal.backend.jaxpr.primitives import CALLS, ELEMENTWISE, called, family
+from npcompat._internal.backend.jaxpr.compat import JaxprEqn, Var
+from npcompat._internal.backend.jaxpr.makers import Made, Makers, body_of
+from npcompat._internal.backend.jaxpr.primitives import CALLS, ELEMENTWISE, family
 
 TABLE_READERS = ELEMENTWISE | {"broadcast_in_dim", "gather"}
 """Primitives that may read elements of an operand several times."""
@@ -31,18 +32,7 @@ COSTLY_TO_REPEAT = frozenset(["cos", "erf_inv", "sin", "tan"])
 """Functions that XLA computes again for each read, although one takes 5 to 40 ns."""
 _COSTLY_IF_COMPLEX = frozenset(["cosh", "exp", "log", "sinh", "sqrt"])
 _COMPUTED = ELEMENTWISE | family("reduction") | {"argmax", "argmin", "concatenate", "iota", "pad"}
-_MOVED = frozenset(
-    [
-        "broadcast_in_dim",
-        "expand_dims",
-        "optimization_barrier",
-        "reshape",
-        "rev",
-        "slice",
-        "squeeze",
-        "transpose",
-    ]
-)
+_MOVED = family("placing") | {"optimization_barrier", "rev", "slice"}
 
 
 class Tables:
@@ -52,23 +42,26 @@ class Tables:
     ----------
     call : callable
         Return a call of a function, for operands of given types, as one equation.
+    makers : Makers
+        Lookup of equations.
     """
 
-    def __init__(self, call: Callable[..., JaxprEqn]) -> None:
-        self._call = call
+    def __init__(self, call: Callable[..., JaxprEqn], makers: Makers) -> None:
+        self._call, self._makers = call, makers
         self._costly: set[Var] = set()
         self._stored: dict[Any, Var] = {}
 
-    def before(self, equation: JaxprEqn, made: Mapping[Var, JaxprEqn]) -> list[JaxprEqn]:
+    def before(self, equation: JaxprEqn, made: Made) -> list[JaxprEqn]:
         """Return an equation that may read a table, after those that store what has to be."""
         result = equation.outvars[0].aval
         if equation.primitive.name == "gather":
             table: Any = equation.invars[0]
-            tables = [table] if _is_read_often(table.aval, result) and computed(table, made) else []
+            read = _is_read_often(table.aval, result) and self._is_computed(table, made)
+            tables = [table] if read else []
         else:
             tables = [
                 v
-                for v in equation.invars
+                for v in (equation.invars if self._costly else ())
                 if type(v) is Var and v in self._costly and _is_repeated(v.aval, result)
             ]
         if not tables:
@@ -81,6 +74,11 @@ class Tables:
                 storing += [store.replace(invars=[table], outvars=[self._stored[table]])]
         operands = [self._stored[v] if v in tables else v for v in equation.invars]
         return [*storing, equation.replace(invars=operands)]
+
+    def _is_computed(self, table: Any, made: Made) -> bool:
+        """Return True if XLA fuses the computation of a table with its consumers."""
+        maker = self._makers.of(table, made, _MOVED)
+        return type(maker) is tuple and maker[0].primitive.name in _COMPUTED
 
     def add(self, equation: JaxprEqn) -> None:
         """Note whether the results of an equation are costly to compute again."""
@@ -96,7 +94,7 @@ def _costly_results(equation: JaxprEqn, costly: set[Var]) -> set[Var]:
     ):
         return set(equation.outvars)
     if name in CALLS:
-        inner: Jaxpr = getattr(called(equation), "jaxpr", called(equation))
+        inner = body_of(equation)
         pairs = zip(inner.invars, equation.invars, strict=True)
         within = {v for v, given in pairs if type(given) is Var and given in costly}
         for step in inner.eqns:
@@ -134,24 +132,6 @@ def _is_repeated(table: Any, result: Any) -> bool:
     return sizes is not None and sizes[0] > 1 and sizes[1] - sizes[0] >= MANY_REPEATED
 
 
-def computed(result: Any, made: Mapping[Var, JaxprEqn]) -> bool:
-    """Return True if XLA fuses the computation of a value with its consumers."""
-    while type(result) is Var and result in made:
-        equation = made[result]
-        name = equation.primitive.name
-        if name in _COMPUTED:
-            return True
-        if name in CALLS:
-            inner = getattr(called(equation), "jaxpr", called(equation))
-            result = inner.outvars[equation.outvars.index(result)]
-            made = {v: e for e in inner.eqns for v in e.outvars}
-        elif name in _MOVED:
-            result = equation.invars[0]
-        else:
-            return False
-    return False
-
-
 @functools.cache
 def _store(shape: tuple[int, ...], dtype: Any, call: Callable[..., JaxprEqn]) -> JaxprEqn:
     """Return the equation that stores a table in memory, by a scatter."""
@@ -173,4 +153,4 @@ def _store(shape: tuple[int, ...], dtype: Any, call: Callable[..., JaxprEqn]) ->
     return call(store, jnp.zeros(shape, dtype))
 
 
-__all__ = ["COSTLY_TO_REPEAT", "MANY_REPEATED", "OFTEN", "TABLE_READERS", "Tables", "computed"]
+__all__ = ["COSTLY_TO_REPEAT", "MANY_REPEATED", "OFTEN", "TABLE_READERS", "Tables"]

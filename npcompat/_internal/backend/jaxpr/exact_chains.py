@@ -17,7 +17,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from npcompat._internal.backend.jaxpr.compat import JaxprEqn, Literal, Var
-from npcompat._internal.backend.jaxpr.primitives import CALLS, called
+from npcompat._internal.backend.jaxpr.makers import ANY, Made, Makers
+from npcompat._internal.backend.jaxpr.primitives import family
 
 POWERS = frozenset(
     [
@@ -47,78 +48,78 @@ _WITH_CONSTANTS: Mapping[str, frozenset[str]] = {
 """By function: those that XLA simplifies with it if each has a constant, or one number, as operand."""
 CHAINED = POWERS | _WITH_CONSTANTS.keys()
 """Functions that XLA may simplify with those before them."""
-_MOVED = frozenset(["broadcast_in_dim", "expand_dims", "reshape", "squeeze", "transpose"])
-ANY = object()
-"""Stands for the equation that has made what a call is given."""
-_Made = Mapping[Var, JaxprEqn]
+_MOVED = family("placing")
 
 
-def separated(
-    equation: JaxprEqn, made: _Made, given: Collection[Var] = (), on_cpu: bool = True
-) -> list[JaxprEqn]:
-    """Return an equation after the barriers around its operands that XLA would simplify with it.
+class Chains:
+    """Chains among the equations of jaxprs, and what keeps XLA from simplifying them."""
 
-    `given` are the inputs of a call, which any function may have made.
-    """
-    name = equation.primitive.name
-    result: Any = equation.outvars[0].aval
-    if getattr(result.dtype, "kind", "V") not in "fc":  # keys of random streams have none
-        return [equation]
-    makers = [_maker(v, made, given) for v in equation.invars]
-    inner = [_is_one_of(m, POWERS) for m in makers]
-    if name in _ROOTS:
-        inner = [_is_one_of(m, POWERS | {"mul"}) for m in makers]
-    elif name not in POWERS:  # products of two powers
-        inner = [name == "mul" and all(inner)] * len(makers)
-    again = _WITH_CONSTANTS.get(name, ()) if result.ndim else ()
-    scaled = [_is_one_of(m, again) and (m is ANY or _has_constant(*m)) for m in makers]
-    if all(scaled) or any([_is_constant(v, made) for v in equation.invars]):
-        inner = [a or b for a, b in zip(inner, scaled, strict=True)]
-    if name == "pow":
-        inner[1] = False  # XLA has faster ways for exponents that it knows
-    barriers: list[JaxprEqn] = []
-    operands: list[Any] = []
-    for v, found in zip(equation.invars, inner, strict=True):
-        if found:
-            barriers.append(_barrier(v.aval, on_cpu).replace(invars=[v], outvars=[Var(v.aval)]))
-        operands.append(barriers[-1].outvars[0] if found else v)
-    return [*barriers, equation.replace(invars=operands)] if barriers else [equation]
+    def __init__(self, makers: Makers, on_cpu: bool) -> None:
+        self._makers, self._on_cpu = makers, on_cpu
+
+    def separated(
+        self, equation: JaxprEqn, made: Made, given: Collection[Var] = ()
+    ) -> list[JaxprEqn]:
+        """Return an equation after the barriers around operands that XLA would simplify with it.
+
+        `given` are the inputs of a call, which any function may have made.
+        """
+        result: Any = equation.outvars[0].aval
+        if getattr(result.dtype, "kind", "V") not in "fc":  # keys of random streams have none
+            return [equation]
+        inner = self._simplified(equation, made, given, result.ndim > 0)
+        barriers: list[JaxprEqn] = []
+        operands: list[Any] = []
+        for v, found in zip(equation.invars, inner, strict=True):
+            if found:
+                barrier = _barrier(v.aval, self._on_cpu)
+                barriers.append(barrier.replace(invars=[v], outvars=[Var(v.aval)]))
+            operands.append(barriers[-1].outvars[0] if found else v)
+        return [*barriers, equation.replace(invars=operands)] if barriers else [equation]
+
+    def _simplified(
+        self, equation: JaxprEqn, made: Made, given: Collection[Var], repeats: bool
+    ) -> list[bool]:
+        """Return which operands XLA would simplify with an equation; it takes single numbers for
+        constants where the result `repeats` them.
+        """
+        name = equation.primitive.name
+        makers = [self._makers.of(v, made, _MOVED, given) for v in equation.invars]
+        inner = [_is_one_of(m, POWERS) for m in makers]
+        if name in _ROOTS:
+            inner = [_is_one_of(m, POWERS | {"mul"}) for m in makers]
+        elif name not in POWERS:  # products of two powers
+            inner = [name == "mul" and all(inner)] * len(makers)
+        again = _WITH_CONSTANTS.get(name, ())
+        scaled = [_is_one_of(m, again) and _has_constant(m, repeats) for m in makers]
+        constant = [_is_constant(v, made, repeats) for v in equation.invars]
+        if all(scaled) or any(constant):
+            inner = [a or b for a, b in zip(inner, scaled, strict=True)]
+        if name == "pow":
+            inner[1] = False  # XLA has faster ways for exponents that it knows
+        return inner
 
 
 def _is_one_of(maker: Any, names: Collection[str]) -> bool:
     return bool(names) and maker is not None and (maker is ANY or maker[0].primitive.name in names)
 
 
-def _maker(atom: Any, made: _Made, given: Collection[Var]) -> Any:
-    """Return the equation that makes a value, and those around it; ANY for what a call is given,
-    None for constants and the inputs of programs and of rounds.
-    """
-    while type(atom) is Var and atom in made:
-        equation = made[atom]
-        name = equation.primitive.name
-        if name in CALLS:
-            inner = getattr(called(equation), "jaxpr", called(equation))
-            atom = inner.outvars[equation.outvars.index(atom)]
-            made, given = {v: e for e in inner.eqns for v in e.outvars}, inner.invars
-        elif name in _MOVED:
-            atom = equation.invars[0]
-        else:
-            return equation, made
-    return ANY if type(atom) is Var and atom in given else None
+def _has_constant(maker: Any, repeats: bool) -> bool:
+    return maker is ANY or any([_is_constant(v, maker[1], repeats) for v in maker[0].invars])
 
 
-def _has_constant(equation: JaxprEqn, made: _Made) -> bool:
-    return any([_is_constant(v, made) for v in equation.invars])
-
-
-def _is_constant(atom: Any, made: _Made) -> bool:
-    """Return True for constants and for single numbers, which XLA combines before it repeats them."""
-    while atom.aval.ndim and type(atom) is Var and atom in made:
-        equation = made[atom]
+def _is_constant(atom: Any, made: Made, repeats: bool) -> bool:
+    """Return True for constants, and for single numbers that are repeated: XLA combines them first."""
+    while type(atom) is Var and atom in made and not (repeats and _is_number(atom)):
+        equation: JaxprEqn = made[atom]
         if equation.primitive.name not in _MOVED | {"convert_element_type"}:
             return False
         atom = equation.invars[0]
-    return isinstance(atom, Literal) or not atom.aval.ndim
+    return isinstance(atom, Literal) or (repeats and _is_number(atom))
+
+
+def _is_number(atom: Any) -> bool:
+    return not atom.aval.ndim
 
 
 def _selected(x: Any) -> Any:
@@ -139,4 +140,4 @@ def _barrier(kind: Any, on_cpu: bool) -> JaxprEqn:
     return found
 
 
-__all__ = ["CHAINED", "separated"]
+__all__ = ["CHAINED", "Chains"]

@@ -27,7 +27,9 @@ _TABLE = {
         """,
     "fusible free along_axis": "concatenate",
     "fusible free positional": "iota",
-    "fusible free zero_preserving": "broadcast_in_dim expand_dims reshape squeeze transpose",
+    "fusible free placing zero_preserving": """
+        broadcast_in_dim expand_dims reshape squeeze transpose
+        """,
     "free": "device_put gather select_and_gather_add stack tile",
     "free along_axis": "approx_top_k sort split top_k",
     "reduction": "reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_xor",
@@ -59,6 +61,7 @@ _TABLE = {
 - `elementwise`: an element of the result depends on the elements at the same place. Operands may
   have length 1 along an axis, or no axes.
 - `fusible`: not elementwise, but XLA fuses it with its neighbours.
+- `placing`: each element of the operand is in the result, at least once.
 - `free`: moves, compares or converts numbers, and does no arithmetic.
 - `zero_preserving`: zeros give zeros, or products are added up.
 - `positional`: elements of the result differ from place to place, although the operands don't.

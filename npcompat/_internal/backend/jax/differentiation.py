@@ -11,6 +11,7 @@ from npcompat._internal.backend.jax.namespace import name
 from npcompat._internal.backend.jax.programs import (
     _exact_first,
     _logged,
+    compiled,
     enter_x64_scope,
     exit_x64_scope,
     function,
@@ -127,9 +128,9 @@ def forward_and_pullback(
             )
 
         pull.__name__ = f"{op.name}_pullback"
-        return outs, _Residuals(kept, _Recipe(sources, jax.jit(pull)))
+        return outs, _Residuals(kept, _Recipe(sources, compiled(pull)))
 
-    program = jax.jit(_logged(op, recorded))
+    program = compiled(_logged(op, recorded))
 
     def call(*payloads: Any) -> tuple[Any, Pullback]:
         try:

@@ -105,12 +105,25 @@ def _exact_first(arrays: Sequence[Any]) -> Sequence[Any]:
 
 
 def optimized(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
-    """Rewrite the jaxpr of an operator for the CPU if it prefers XLA, and for several devices; that
-    of draws, too, which are the same bit for bit within compiled functions.
+    """Rewrite the jaxpr of an operator for CPUs and for several devices.
+
+    On other devices, those of operators that prefer XLA are rewritten as well, and those of draws,
+    which are the same bit for bit within compiled functions.
     """
-    if op.prefers_xla or op.element_axes is not None:
+    if jax.default_backend() == "cpu" or op.prefers_xla or op.element_axes is not None:
         return for_cpu(compute)
     return for_several_devices(compute) if jax.device_count() > 1 else compute
+
+
+def compiled(function: Callable[..., Any], **how: Any) -> Callable[..., Any]:
+    """Return the function compiled; on CPUs, numbers cast to a narrower float and back are rounded.
+
+    XLA leaves that out elsewhere, too, where one function is in the code of many.
+    """
+    is_cpu = jax.default_backend() == "cpu"
+    options = {"xla_allow_excess_precision": False} if is_cpu else None
+    program: Callable[..., Any] = jax.jit(function, compiler_options=options, **how)
+    return program
 
 
 def _logged(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
@@ -137,7 +150,7 @@ def forward(op: Op, attrs: Attrs, donate: Collection[int] = ()) -> Callable[...,
 
     Unused operands are kept, so that their buffers can hold results, too.
     """
-    return jax.jit(
+    return compiled(
         _logged(op, function(op, attrs)),
         donate_argnums=tuple(sorted(donate)),
         keep_unused=bool(donate),

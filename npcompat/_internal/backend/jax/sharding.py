@@ -15,7 +15,12 @@ from jax.core import Tracer
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
 
 from npcompat._internal.backend.jax.namespace import Array
-from npcompat._internal.backend.jax.programs import exit_x64_scope, function, optimized
+from npcompat._internal.backend.jax.programs import (
+    compiled,
+    exit_x64_scope,
+    function,
+    optimized,
+)
 from npcompat._internal.backend.jaxpr.compat import ShapedArray
 from npcompat._internal.core.op import Attrs, Op
 from npcompat._internal.support.errors import RemoteValuesError
@@ -364,7 +369,7 @@ def _in_pieces(
         shape = (outs if op.outputs == 1 else outs[0]).shape
         fits, whole = fitted(sharding, shape), replicated(sharding)
         where = fits if op.outputs == 1 else (fits, *[whole] * (op.outputs - 1))
-        return partial(_exactly, jax.jit(compute, out_shardings=where))
+        return partial(_exactly, compiled(compute, out_shardings=where))
 
 
 def _exactly(program: Callable[..., Any], *arrays: Any) -> Any:

@@ -13,6 +13,7 @@
   are written by a selection, for which it gathers nothing; a maximum or minimum looks for nan,
   which XLA loses between devices; paddings between elements, which it loses, are selections; and
   axes of Fourier transforms are not cut (`by_devices`).
+- What a library of the compiler computes otherwise has other words (`library_fusions`).
 - Chains of functions that XLA computes as others, such as `a / b / c`, have barriers
   (`exact_chains`), on every platform.
 - Writes whose new values overlap the written memory are separated (`overlapping_writes`), on every
@@ -35,6 +36,7 @@ from npcompat._internal.backend.jaxpr.cpu_convolution import as_product, product
 from npcompat._internal.backend.jaxpr.cpu_product import faster
 from npcompat._internal.backend.jaxpr.cpu_tables import TABLE_READERS, Tables
 from npcompat._internal.backend.jaxpr.exact_chains import CHAINED, Chains
+from npcompat._internal.backend.jaxpr.library_fusions import exactly, is_exact, larger, smaller
 from npcompat._internal.backend.jaxpr.loop_bodies import is_put
 from npcompat._internal.backend.jaxpr.makers import Makers, body_of
 from npcompat._internal.backend.jaxpr.overlapping_writes import Separator
@@ -49,8 +51,8 @@ A consumer fused with the reduction recomputes it n times, so n must stay small.
 _REDUCTIONS: dict[str, tuple[Callable[[Any, Any], Any], int | None]] = {
     "reduce_sum": (lax.add, 0),  # a sum of negative zeros is zero
     "reduce_prod": (lax.mul, None),
-    "reduce_max": (lax.max, None),
-    "reduce_min": (lax.min, None),
+    "reduce_max": (larger, None),
+    "reduce_min": (smaller, None),
     "reduce_or": (lax.bitwise_or, None),
     "reduce_and": (lax.bitwise_and, None),
 }
@@ -138,6 +140,8 @@ class _Rewriter:
                 equation = (
                     equation if params == equation.params else equation.replace(params=params)
                 )
+            if not is_exact(equation):
+                equation = _exact(equation)
             equations.append(equation)
             made.update((v, equation) for v in equation.outvars)
             tables.add(equation)
@@ -156,7 +160,8 @@ class _Rewriter:
             if several is None:
                 yield from separated
             else:
-                yield by_devices.on_several(jaxpr, equation, separated, several)
+                one = [e if is_exact(e) else _exact(e) for e in separated]
+                yield by_devices.on_several(jaxpr, equation, one, several)
 
     def _on_several(
         self, equation: JaxprEqn, made: Mapping[Var, JaxprEqn]
@@ -217,6 +222,19 @@ def _call(function: Callable[..., Any], *types: Any) -> JaxprEqn:
             *[jax.ShapeDtypeStruct(t.shape, t.dtype) for t in types]
         ).jaxpr.eqns[0]
     return found
+
+
+def _exact(equation: JaxprEqn) -> JaxprEqn:
+    """Return the equation that computes on CPUs what NumPy does."""
+    types: list[Any] = [v.aval for v in equation.invars]
+    kinds = tuple([jax.ShapeDtypeStruct(t.shape, t.dtype) for t in types])
+    found = _exact_call(equation.primitive, tuple(equation.params.items()), kinds)
+    return found.replace(invars=equation.invars, outvars=equation.outvars)  # type: ignore[no-any-return]
+
+
+@functools.lru_cache(4096)
+def _exact_call(primitive: Any, params: tuple[tuple[str, Any], ...], kinds: Any) -> JaxprEqn:
+    return _call(exactly(primitive, dict(params)), *kinds)
 
 
 def _transform(equation: JaxprEqn) -> JaxprEqn:

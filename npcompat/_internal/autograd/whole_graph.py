@@ -1,7 +1,8 @@
 """Gradients of a graph that ran on the host: one XLA program recomputes and differentiates it.
 
 Programs are cached by the structure of a graph and the types of its inputs. If new graphs keep
-coming, they are walked node by node, since a program for each would take long to compile.
+coming, they are walked node by node, since a program for each would take long to compile; so are
+graphs of more than MOST_NODES.
 """
 
 from collections.abc import Sequence
@@ -25,6 +26,8 @@ accumulate = from_function("_npi_accumulate", _add)
 Gradients = dict[int, tuple[Leaf, Value]]
 _programs: dict[Any, Op | None] = {}
 
+MOST_NODES = 512
+"""Nodes of a graph that becomes one program; XLA takes half a minute to compile that of 800 writes."""
 _NEW_KINDS = 8
 _budget = [_NEW_KINDS]
 
@@ -82,9 +85,11 @@ def gradients_at_once(
 ) -> Gradients | None:
     """Compute the gradients of a graph that ran on the host by one program.
 
-    Return None for a new graph after many new ones that did not repeat. It is walked node by node,
-    which compiles no program for the whole graph.
+    Return None for a large graph, and for a new one after many that did not repeat. It is walked
+    node by node, which compiles no program for the whole graph.
     """
+    if len(nodes) > MOST_NODES:
+        return None
     position = {id(node): i for i, node in enumerate(nodes)}
     steps, inputs = _as_steps(nodes, position)
     leaves = tuple([i for i, v in enumerate(inputs) if v.node is not None])

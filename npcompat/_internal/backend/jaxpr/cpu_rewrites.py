@@ -4,6 +4,8 @@
 - A reduction over a short last axis, such as `(a * b).sum(axis=-1)` of vectors in space, becomes
   operators on its columns, which XLA fuses with their neighbours. A reduction is a library call,
   which is slow for each row.
+- Products that the rounds of a loop compute from what it does not change are computed before it,
+  at once (`loop_products`).
 - Loops whose arrays change places, and short ones of elementwise work, have several rounds in one
   (`unrolled_rounds`).
 - Some convolutions become products of matrices (`cpu_convolution`).
@@ -38,6 +40,7 @@ from npcompat._internal.backend.jaxpr.cpu_tables import TABLE_READERS, Tables
 from npcompat._internal.backend.jaxpr.exact_chains import CHAINED, Chains
 from npcompat._internal.backend.jaxpr.library_fusions import exactly, is_exact, larger, smaller
 from npcompat._internal.backend.jaxpr.loop_bodies import is_put
+from npcompat._internal.backend.jaxpr.loop_products import with_products_before
 from npcompat._internal.backend.jaxpr.makers import Makers, body_of
 from npcompat._internal.backend.jaxpr.overlapping_writes import Separator
 from npcompat._internal.backend.jaxpr.primitives import CALLS
@@ -110,7 +113,7 @@ class _Rewriter:
         for equation in self._written(jaxpr, made):
             name = equation.primitive.name
             if self.on_cpu and name == "scan":
-                equation = self._of_fewer_rounds(equation)
+                equation = self._of_fewer_rounds(_after_products(equation))
                 name = equation.primitive.name
             if self.has_several and name == "fft":
                 equation = _transform(equation)
@@ -183,7 +186,7 @@ class _Rewriter:
 
     def _of_fewer_rounds(self, equation: JaxprEqn) -> JaxprEqn:
         """Return a loop with several rounds in one if that is faster, else unchanged."""
-        if id(equation.params["jaxpr"]) in self.unrolled:
+        if equation.primitive.name != "scan" or id(equation.params["jaxpr"]) in self.unrolled:
             return equation
         function = unrolled(equation)
         if function is None:
@@ -207,6 +210,17 @@ class _Rewriter:
         if isinstance(parameter, tuple):
             return tuple([self._within(p) for p in parameter])
         return parameter
+
+
+def _after_products(equation: JaxprEqn) -> JaxprEqn:
+    """Return a loop after the products of its rounds, if they can be computed at once."""
+    function = with_products_before(equation)
+    if function is None:
+        return equation
+    found: JaxprEqn = _call(function, *[v.aval for v in equation.invars]).replace(
+        invars=equation.invars, outvars=equation.outvars
+    )
+    return found
 
 
 def _is_made(equation: JaxprEqn, made: Mapping[Var, JaxprEqn]) -> bool:

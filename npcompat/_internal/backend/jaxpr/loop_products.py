@@ -1,0 +1,194 @@
+"""Products in loops that are computed for all rounds at once, before the loop.
+
+In `for i in range(n): y[i] = a[:, i] @ a`, each round multiplies a matrix and a vector, and reads
+the whole matrix. All rounds together multiply two matrices, which takes a quarter of the time. A
+product is moved if its operands depend on the number of the round and on arrays that the loop does
+not change, and one of them on the latter only.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from npcompat._internal.backend.jaxpr.compat import (
+    ClosedJaxpr,
+    Jaxpr,
+    JaxprEqn,
+    Literal,
+    Var,
+    jaxpr_as_fun,
+)
+from npcompat._internal.backend.jaxpr.loop_bodies import is_put
+from npcompat._internal.backend.jaxpr.primitives import CALLS, called, family
+
+LEAST_ROUNDS = 8
+"""Rounds of a loop from which its products are moved."""
+MOST_BYTES_PER_BYTE = 2
+"""Bytes that the moved products may take, for each byte that the loop is given."""
+FEW_BYTES = 1 << 20
+"""Bytes that they may take always."""
+_KNOWN = family("elementwise", "fusible", "placing", "free", "product", "positional", "reduction")
+_INLINED = frozenset(["jit", "pjit"])
+
+
+def with_products_before(equation: JaxprEqn) -> Callable[..., list[Any]] | None:
+    """Return a function that computes a loop after the products of its rounds; None if it has none."""
+    length = equation.params["length"]
+    if not isinstance(length, int) or length < LEAST_ROUNDS or not _has_product(equation):
+        return None
+    body = _Body(equation)
+    products = body.products()
+    return partial(body.run, products) if products else None
+
+
+def _has_product(equation: JaxprEqn) -> bool:
+    for inner in getattr(called(equation), "jaxpr", called(equation)).eqns:
+        name = inner.primitive.name
+        if name == "dot_general" or (name in _INLINED and _has_product(inner)):
+            return True
+    return False
+
+
+class _Body:
+    """Body of a `scan`, whose calls are inlined."""
+
+    def __init__(self, equation: JaxprEqn) -> None:
+        self._loop = equation
+        params = equation.params
+        closed: ClosedJaxpr = params["jaxpr"]
+        self.equations: list[JaxprEqn] = []
+        self.results = _inline(closed.jaxpr, {}, self.equations)
+        self._closed = closed
+        self._length: int = params["length"]
+        fixed, carried = params["num_consts"], params["num_carry"]
+        variables: list[Var] = closed.jaxpr.invars
+        self._fixed = [*closed.jaxpr.constvars, *variables[:fixed]]
+        self._state = variables[fixed : fixed + carried]
+        self._read = variables[fixed + carried :]
+        self._steps = self._counters(equation.invars[fixed : fixed + carried])
+
+    def _counters(self, first: Sequence[Any]) -> dict[Var, tuple[Any, Any]]:
+        """Return the first value and the step of each carried value that counts the rounds."""
+        made = {v: e for e in self.equations for v in e.outvars}
+        found: dict[Var, tuple[Any, Any]] = {}
+        for variable, start, result in zip(self._state, first, self.results, strict=False):
+            made_by = made.get(result) if isinstance(result, Var) else None
+            if made_by is None or made_by.primitive.name != "add" or not isinstance(start, Literal):
+                continue
+            x, y = made_by.invars
+            if x is variable and isinstance(y, Literal):
+                found[variable] = start.val, y.val
+        return found
+
+    def products(self) -> list[JaxprEqn]:
+        """Return the products that can be moved."""
+        fixed = {*self._fixed}
+        varying = {*self._steps, *self._read}
+        most = self._most_bytes()
+        found = []
+        for equation in self.equations:
+            operands = [v for v in equation.invars if isinstance(v, Var)]
+            if not fixed.union(varying).issuperset(operands) or not _is_pure(equation):
+                continue
+            changes = [v for v in operands if v in varying]
+            if not changes:
+                fixed.update(equation.outvars)
+            elif self._bytes(equation.outvars) <= most:
+                varying.update(equation.outvars)
+                if equation.primitive.name == "dot_general" and len(changes) == 1 < len(operands):
+                    found.append(equation)
+        taken = sum([self._bytes(e.outvars) for e in found])
+        return found if taken <= most else []
+
+    def _most_bytes(self) -> float:
+        given = [v.aval for v in self._loop.invars]
+        return max(FEW_BYTES, MOST_BYTES_PER_BYTE * sum(map(_bytes, given)))
+
+    def _bytes(self, variables: Sequence[Any]) -> float:
+        return self._length * sum([_bytes(v.aval) for v in variables])
+
+    def run(self, products: list[JaxprEqn], *operands: Any) -> list[Any]:
+        """Compute the products of all rounds, then the loop."""
+        params = self._loop.params
+        given = len(self._fixed) - len(self._closed.jaxpr.constvars)
+        fixed = [*self._closed.consts, *operands[:given]]
+        read = operands[given + len(self._state) :]
+        found = [v for e in products for v in e.outvars]
+        counts = {v: self._counts(*self._steps[v]) for v in self._steps}
+        inputs = [*counts, *self._read]
+        inner: Jaxpr = self._closed.jaxpr.replace(
+            constvars=[],
+            invars=[*self._fixed, *inputs],
+            outvars=found,
+            eqns=_needed(found, self.equations),
+        )
+        compute = partial(jaxpr_as_fun(ClosedJaxpr(inner, ())), *fixed)
+        stacked = jax.vmap(compute)(*counts.values(), *read)
+        rest = self._closed.jaxpr.replace(
+            invars=[*self._closed.jaxpr.invars, *found],
+            outvars=self.results,
+            eqns=[e for e in self.equations if e not in products],
+        )
+        changed = {**params, "jaxpr": self._closed.replace(jaxpr=rest)}
+        if "linear" in params:
+            changed["linear"] = (*params["linear"], *[False] * len(found))
+        computed: list[Any] = self._loop.primitive.bind(*operands, *stacked, **changed)
+        return computed
+
+    def _counts(self, start: Any, step: Any) -> Any:
+        """Return the values of a counter, in the order in which the loop reads others."""
+        counted = start + step * jnp.arange(self._length, dtype=jnp.asarray(start).dtype)
+        return counted[::-1] if self._loop.params["reverse"] else counted
+
+
+def _inline(jaxpr: Jaxpr, names: dict[Any, Any], made: list[JaxprEqn]) -> list[Any]:
+    """Append the equations of a jaxpr, those of its calls included; return its results."""
+
+    def named(atoms: Sequence[Any]) -> list[Any]:
+        return [names.get(v, v) if isinstance(v, Var) else v for v in atoms]
+
+    for equation in jaxpr.eqns:
+        invars = named(equation.invars)
+        if equation.primitive.name in _INLINED and not is_put(equation):
+            inner = called(equation)
+            if not inner.consts:
+                begins = dict(zip(inner.jaxpr.invars, invars, strict=True))
+                results = _inline(inner.jaxpr, begins, made)
+                names.update(zip(equation.outvars, results, strict=True))
+                continue
+        outvars = [Var(v.aval) for v in equation.outvars]
+        names.update(zip(equation.outvars, outvars, strict=True))
+        made.append(equation.replace(invars=invars, outvars=outvars))
+    return named(jaxpr.outvars)
+
+
+def _needed(wanted: Sequence[Var], equations: Sequence[JaxprEqn]) -> list[JaxprEqn]:
+    """Return the equations that compute some variables."""
+    missing = {*wanted}
+    found = []
+    for equation in reversed(equations):
+        if not missing.isdisjoint(equation.outvars):
+            found.append(equation)
+            missing.update([v for v in equation.invars if isinstance(v, Var)])
+    return found[::-1]
+
+
+def _is_pure(equation: JaxprEqn) -> bool:
+    """Return True for functions that compute the same for all rounds at once, without a loop."""
+    name = equation.primitive.name
+    if name not in CALLS:
+        return name in _KNOWN and not equation.effects
+    return all(map(_is_pure, getattr(called(equation), "jaxpr", called(equation)).eqns))
+
+
+def _bytes(kind: Any) -> float:
+    shape = kind.shape
+    is_known = all([type(n) is int for n in shape])
+    return math.prod(shape) * kind.dtype.itemsize if is_known else math.inf
+
+
+__all__ = ["with_products_before"]

@@ -74,7 +74,8 @@ def for_several_devices(compute: Callable[..., Any]) -> Callable[..., Any]:
 
 def _through(rewrite: Callable[[Jaxpr], Jaxpr], compute: Callable[..., Any]) -> Callable[..., Any]:
     def traced(*arrays: Any) -> Any:
-        found, results = jax.make_jaxpr(compute, return_shape=True)(*arrays)
+        # a new function each time, for JAX keeps something of each trace of one that lives
+        found, results = jax.make_jaxpr(lambda *given: compute(*given), return_shape=True)(*arrays)
         outs = jaxpr_as_fun(ClosedJaxpr(rewrite(found.jaxpr), found.consts))(
             *jax.tree.leaves(arrays)
         )

@@ -22,6 +22,7 @@ from npcompat._internal.backend.jaxpr.compat import (
     Var,
     jaxpr_as_fun,
 )
+from npcompat._internal.backend.jaxpr.inlined_calls import inline, is_call
 from npcompat._internal.backend.jaxpr.loop_bodies import is_put
 from npcompat._internal.backend.jaxpr.primitives import CALLS, called, family
 
@@ -32,7 +33,6 @@ MOST_BYTES_PER_BYTE = 2
 FEW_BYTES = 1 << 20
 """Bytes that they may take always."""
 _KNOWN = family("elementwise", "fusible", "placing", "free", "product", "positional", "reduction")
-_INLINED = frozenset(["jit", "pjit"])
 
 
 def with_products_before(equation: JaxprEqn) -> Callable[..., list[Any]] | None:
@@ -48,7 +48,7 @@ def with_products_before(equation: JaxprEqn) -> Callable[..., list[Any]] | None:
 def _has_product(equation: JaxprEqn) -> bool:
     for inner in getattr(called(equation), "jaxpr", called(equation)).eqns:
         name = inner.primitive.name
-        if name == "dot_general" or (name in _INLINED and _has_product(inner)):
+        if name == "dot_general" or (is_call(inner) and _has_product(inner)):
             return True
     return False
 
@@ -61,7 +61,7 @@ class _Body:
         params = equation.params
         closed: ClosedJaxpr = params["jaxpr"]
         self.equations: list[JaxprEqn] = []
-        self.results = _inline(closed.jaxpr, {}, self.equations)
+        self.results = inline(closed.jaxpr, {}, self.equations, lambda e: not is_put(e))
         self._closed = closed
         self._length: int = params["length"]
         fixed, carried = params["num_consts"], params["num_carry"]
@@ -143,27 +143,6 @@ class _Body:
         """Return the values of a counter, in the order in which the loop reads others."""
         counted = start + step * jnp.arange(self._length, dtype=jnp.asarray(start).dtype)
         return counted[::-1] if self._loop.params["reverse"] else counted
-
-
-def _inline(jaxpr: Jaxpr, names: dict[Any, Any], made: list[JaxprEqn]) -> list[Any]:
-    """Append the equations of a jaxpr, those of its calls included; return its results."""
-
-    def named(atoms: Sequence[Any]) -> list[Any]:
-        return [names.get(v, v) if isinstance(v, Var) else v for v in atoms]
-
-    for equation in jaxpr.eqns:
-        invars = named(equation.invars)
-        if equation.primitive.name in _INLINED and not is_put(equation):
-            inner = called(equation)
-            if not inner.consts:
-                begins = dict(zip(inner.jaxpr.invars, invars, strict=True))
-                results = _inline(inner.jaxpr, begins, made)
-                names.update(zip(equation.outvars, results, strict=True))
-                continue
-        outvars = [Var(v.aval) for v in equation.outvars]
-        names.update(zip(equation.outvars, outvars, strict=True))
-        made.append(equation.replace(invars=invars, outvars=outvars))
-    return named(jaxpr.outvars)
 
 
 def _needed(wanted: Sequence[Var], equations: Sequence[JaxprEqn]) -> list[JaxprEqn]:

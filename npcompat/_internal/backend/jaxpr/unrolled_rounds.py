@@ -18,6 +18,7 @@ import jax
 from jax import lax
 
 from npcompat._internal.backend.jaxpr.compat import ClosedJaxpr, Jaxpr, JaxprEqn, Var, jaxpr_as_fun
+from npcompat._internal.backend.jaxpr.inlined_calls import inline, is_call
 from npcompat._internal.backend.jaxpr.loop_bodies import is_put
 from npcompat._internal.backend.jaxpr.primitives import CALLS, called, family
 
@@ -33,7 +34,6 @@ _FREE = frozenset(
 _ELEMENTWISE = family("elementwise") | _FREE
 _SAME = frozenset(["copy", "optimization_barrier"])
 _SLICES = frozenset(["dynamic_slice", "slice"])
-_INLINED = frozenset(["jit", "pjit"])
 
 
 def unrolled(equation: JaxprEqn) -> Callable[..., list[Any]] | None:
@@ -143,7 +143,7 @@ def _writes(jaxpr: Jaxpr) -> bool:
         [
             is_put(e)
             or e.primitive.name == "dynamic_update_slice"
-            or (e.primitive.name in _INLINED and _writes(called(e).jaxpr))
+            or (is_call(e) and _writes(called(e).jaxpr))
             for e in jaxpr.eqns
         ]
     )
@@ -155,41 +155,19 @@ def _with_plain_writes(jaxpr: Jaxpr) -> Jaxpr:
     Of arrays that are not read, no write needs a loop of one round.
     """
     equations: list[JaxprEqn] = []
-    outvars = _inline(jaxpr, {}, equations)
+    outvars = inline(jaxpr, {}, equations, _opens, _plain_write)
     replaced: Jaxpr = jaxpr.replace(eqns=equations, outvars=outvars)
     return replaced
 
 
-def _inline(jaxpr: Jaxpr, names: dict[Any, Any], made: list[JaxprEqn]) -> list[Any]:
-    """Append the equations of a jaxpr, those of calls that write included; return its results.
-
-    Parameters
-    ----------
-    names : dict
-        What the variables of the jaxpr are called in those equations.
-    """
-
-    def named(atoms: Sequence[Any]) -> list[Any]:
-        return [names.get(v, v) if isinstance(v, Var) else v for v in atoms]
-
-    for equation in jaxpr.eqns:
-        invars = named(equation.invars)
-        if is_put(equation):
-            equation = _plain_write(equation)
-        elif equation.primitive.name in _INLINED:
-            inner = called(equation)
-            if not inner.consts and _writes(inner.jaxpr):
-                begins = dict(zip(inner.jaxpr.invars, invars, strict=True))
-                results = _inline(inner.jaxpr, begins, made)
-                names.update(zip(equation.outvars, results, strict=True))
-                continue
-        outvars = [Var(v.aval) for v in equation.outvars]
-        names.update(zip(equation.outvars, outvars, strict=True))
-        made.append(equation.replace(invars=invars, outvars=outvars))
-    return named(jaxpr.outvars)
+def _opens(call: JaxprEqn) -> bool:
+    return not is_put(call) and _writes(called(call).jaxpr)
 
 
 def _plain_write(put: JaxprEqn) -> JaxprEqn:
+    """Return the equation of a write without a loop; others unchanged."""
+    if not is_put(put):
+        return put
     types: list[Any] = [v.aval for v in put.invars]
     array, new, *begin = [jax.ShapeDtypeStruct(t.shape, t.dtype) for t in types]
     write = partial(lax.dynamic_update_slice, allow_negative_indices=False)

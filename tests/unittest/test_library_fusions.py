@@ -7,6 +7,7 @@ number, integers of 8 bits don't wrap around, and casts to a narrower float and 
 import random
 
 import jax
+import jax.export
 import numpy as onp
 import pytest
 from internals import cpu_rewrites
@@ -76,6 +77,22 @@ def test_nan_is_kept_by_networks():
         pool.hybridize()
         assert onp.isnan(pool(pictures).asnumpy()[0, 0, 3 // size, 4 // size])
     assert onp.isnan(npx.jit(npx.softmax)(np.array(a)).asnumpy()[3]).all()
+
+
+class Largest(gluon.HybridBlock):
+    def forward(self, x):
+        return np.maximum(x, 0).max(axis=1)
+
+
+def test_nan_is_kept_by_exported_programs(tmp_path):
+    net, a = Largest(), _with_nan("float32")
+    net.hybridize()
+    expected = net(np.array(a)).asnumpy()
+    assert onp.isnan(expected).sum() == 1
+    net.export(tmp_path / "net", dynamic_batch=True)
+    program = jax.export.deserialize(bytearray((tmp_path / "net-0000.stablehlo").read_bytes()))
+    (found,) = program.call({}, a)
+    onp.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "uint8"])
@@ -187,3 +204,16 @@ def test_random_reductions(seed):
             continue  # NumPy rounds its sums at each step
         scale = max([1.0, *abs(theirs[onp.isfinite(theirs)].astype("float64")).ravel()])
         onp.testing.assert_allclose(mine.asnumpy(), theirs, 2e-3, 1e-4 * scale, err_msg=line)
+
+
+def test_other_platforms_compute_what_they_did():
+    def function(a, u):
+        return a.max(axis=1), jax.numpy.minimum(a, 0).sum(), u.astype("float32").sum()
+
+    a, u = onp.ones((N, N), "float32"), onp.ones((N, N), "uint8")
+    found = {}
+    for platform in ("cpu", "cuda"):
+        traced = jax.jit(cpu_rewrites.for_cpu(function)).trace(a, u)
+        text = traced.lower(lowering_platforms=(platform,)).as_text()
+        found[platform] = "stablehlo.minimum" in text, "is_finite" in text or "compare" in text
+    assert found == {"cpu": (False, True), "cuda": (True, False)}

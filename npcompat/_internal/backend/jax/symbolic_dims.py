@@ -11,6 +11,8 @@ import jax.numpy as jnp
 import numpy as onp
 from jax import export
 
+from npcompat._internal.backend.jaxpr.cpu_rewrites import for_cpu
+
 _scope = export.SymbolicScope()
 Inconclusive = jax.errors.InconclusiveDimensionOperation
 """Error for a comparison with a symbolic dimension that is neither certainly true nor false."""
@@ -76,5 +78,5 @@ def exported(function: Callable[..., Any], arguments: Sequence[Any]) -> bytes:
         lambda a: jax.ShapeDtypeStruct(*a), list(arguments), is_leaf=lambda a: isinstance(a, tuple)
     )
     with jax.enable_x64(True):
-        content: bytearray = export.export(jax.jit(function))(*types).serialize()
+        content: bytearray = export.export(jax.jit(for_cpu(function)))(*types).serialize()
     return bytes(content)

@@ -256,19 +256,23 @@ def test_graphs_that_differ_each_time_are_walked_node_by_node(name, monkeypatch)
         assert names == [True, True, False, False, True, False]
 
 
-def test_large_graphs_are_walked_node_by_node(monkeypatch):
+def test_large_graphs_are_walked_node_by_node_at_first(monkeypatch):
     monkeypatch.setattr(whole_graph, "_programs", {})
-    monkeypatch.setattr(whole_graph, "MOST_NODES", 60)
+    monkeypatch.setattr(whole_graph, "_budget", [8])
+    monkeypatch.setattr(whole_graph, "LARGE", 60)
+    monkeypatch.setattr(whole_graph, "WALKS", 2)
     with npx.backend("numpy"):
         x, w = variable([0.3, -0.2, 0.1]), variable([0.5, 1.5])
-        for length, is_whole in ((5, True), (20, False)):
+        compiled = []
+        for length in (5, 20, 20, 20, 20, 5):
             total, second = chain(x, w, length)
             with npx.compile_log() as log:
                 autograd.backward([total, second], [None, np.array(3.0)])
-            assert ("_npi_backward" in [entry.name for entry in log]) == is_whole
+            compiled.append("_npi_backward" in [entry.name for entry in log])
             xs, ws = x.asnumpy(), w.asnumpy()
             expected = by_differences(lambda v: chain_by_numpy(v, ws, length), xs)
             onp.testing.assert_allclose(x.grad.asnumpy(), expected, 1e-6, 1e-6)
+        assert compiled == [True, False, False, True, False, False]
 
 
 def test_a_graph_on_the_host_is_used_once_unless_retained():

@@ -1,8 +1,8 @@
 """Gradients of a graph that ran on the host: one XLA program recomputes and differentiates it.
 
 Programs are cached by the structure of a graph and the types of its inputs. If new graphs keep
-coming, they are walked node by node, since a program for each would take long to compile; so are
-graphs of more than MOST_NODES.
+coming, they are walked node by node, since a program for each would take long to compile; so is a
+large graph until it has come WALKS times.
 """
 
 from collections.abc import Sequence
@@ -24,10 +24,12 @@ accumulate = from_function("_npi_accumulate", _add)
 
 
 Gradients = dict[int, tuple[Leaf, Value]]
-_programs: dict[Any, Op | None] = {}
-
-MOST_NODES = 512
-"""Nodes of a graph that becomes one program; XLA takes half a minute to compile that of 800 writes."""
+_programs: dict[Any, Op | int] = {}
+"""By graph: its program, or how many times it is walked before it becomes one."""
+LARGE = 512
+"""Nodes of a graph from which it is walked at first: XLA compiles 800 writes for half a minute."""
+WALKS = 8
+"""Number of times a large graph is walked."""
 _NEW_KINDS = 8
 _budget = [_NEW_KINDS]
 
@@ -80,16 +82,21 @@ def _as_steps(
     return tuple(steps), inputs
 
 
+def _walks(nodes: int) -> int:
+    """Return how many times a new graph of so many nodes is walked before it becomes a program."""
+    if nodes > LARGE:
+        return WALKS
+    return 1 if _budget[0] == 0 else 0
+
+
 def gradients_at_once(
     heads: Sequence[Value], head_grads: Sequence[Value | None], nodes: Sequence[Node]
 ) -> Gradients | None:
     """Compute the gradients of a graph that ran on the host by one program.
 
-    Return None for a large graph, and for a new one after many that did not repeat. It is walked
-    node by node, which compiles no program for the whole graph.
+    Return None for a new graph after many new ones that did not repeat, and for a large one that has
+    come less than WALKS times. It is walked node by node, which compiles no program for the whole.
     """
-    if len(nodes) > MOST_NODES:
-        return None
     position = {id(node): i for i, node in enumerate(nodes)}
     steps, inputs = _as_steps(nodes, position)
     leaves = tuple([i for i, v in enumerate(inputs) if v.node is not None])
@@ -100,13 +107,14 @@ def gradients_at_once(
     )
     key = (steps, types, leaves, ends, present, modes.current().numpy_dtypes)
     op = _programs.get(key)
-    if op is not None:
+    if isinstance(op, Op):
         _budget[0] = _NEW_KINDS
     else:
         if len(_programs) >= 256:
             _programs.clear()
-        if key not in _programs and _budget[0] == 0:
-            _programs[key] = None
+        walks = _walks(len(nodes)) if op is None else op
+        if walks:
+            _programs[key] = walks - 1
             return None
         _budget[0] = max(_budget[0] - 1, 0)
         op = _programs[key] = language.graph_gradient_op(steps, len(inputs), leaves, ends, present)

@@ -23,6 +23,7 @@ from npcompat._internal.backend.jaxpr.compat import (
     Var,
     jaxpr_as_fun,
 )
+from npcompat._internal.backend.jaxpr.library_fusions import extreme_of_many
 from npcompat._internal.support.lazy_import import LazyModule
 
 _partitioning: Any = LazyModule("jax.experimental.custom_partitioning")
@@ -117,12 +118,9 @@ def extreme(equation: JaxprEqn) -> Callable[..., Any] | None:
     """
     kind: Any = equation.invars[0].aval
     axes = equation.params["axes"]
-    worst = -jnp.inf if equation.primitive.name == "reduce_max" else jnp.inf
-
-    def of_floats(a: Any) -> Any:
-        found = equation.primitive.bind(a, **equation.params)
-        lost = jnp.any(jnp.isnan(a), axis=axes)
-        return lax.select(lost, jnp.full_like(found, jnp.nan), found)
+    is_max = equation.primitive.name == "reduce_max"
+    worst = -jnp.inf if is_max else jnp.inf
+    of_floats = partial(extreme_of_many, lax.max if is_max else lax.min, equation.params)
 
     def of_complex(a: Any) -> Any:
         real = of_floats(a.real)

@@ -38,7 +38,13 @@ from npcompat._internal.backend.jaxpr.cpu_convolution import as_product, product
 from npcompat._internal.backend.jaxpr.cpu_product import faster
 from npcompat._internal.backend.jaxpr.cpu_tables import TABLE_READERS, Tables
 from npcompat._internal.backend.jaxpr.exact_chains import CHAINED, Chains
-from npcompat._internal.backend.jaxpr.library_fusions import exactly, is_exact, larger, smaller
+from npcompat._internal.backend.jaxpr.library_fusions import (
+    exactly,
+    has_fusions,
+    is_exact,
+    larger,
+    smaller,
+)
 from npcompat._internal.backend.jaxpr.loop_bodies import is_put
 from npcompat._internal.backend.jaxpr.loop_products import with_products_before
 from npcompat._internal.backend.jaxpr.makers import Makers, body_of
@@ -69,7 +75,7 @@ def for_cpu(compute: Callable[..., Any]) -> Callable[..., Any]:
 
 def for_several_devices(compute: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function whose jaxpr is rewritten so that XLA computes it right on meshes."""
-    return _through(lambda jaxpr: _Rewriter(False, True).equations(jaxpr), compute)
+    return _through(lambda jaxpr: _Rewriter(False, True).program(jaxpr), compute)
 
 
 def _through(rewrite: Callable[[Jaxpr], Jaxpr], compute: Callable[..., Any]) -> Callable[..., Any]:
@@ -86,7 +92,7 @@ def _through(rewrite: Callable[[Jaxpr], Jaxpr], compute: Callable[..., Any]) -> 
 
 def rewritten(jaxpr: Jaxpr) -> Jaxpr:
     """Return the jaxpr rewritten for the default platform."""
-    return _Rewriter(jax.default_backend() == "cpu", jax.device_count() > 1).equations(jaxpr)
+    return _Rewriter(jax.default_backend() == "cpu", jax.device_count() > 1).program(jaxpr)
 
 
 class _Rewriter:
@@ -101,6 +107,12 @@ class _Rewriter:
         self.closed: dict[int, tuple[ClosedJaxpr, ClosedJaxpr]] = {}
         self.bodies: set[int] = set()  # of calls, by id
         self.unrolled: dict[int, ClosedJaxpr] = {}  # bodies of several rounds, by id
+        self.has_fusions = True  # of a library
+
+    def program(self, jaxpr: Jaxpr) -> Jaxpr:
+        """Return the whole jaxpr of a program rewritten."""
+        self.has_fusions = has_fusions(jaxpr)
+        return self.equations(jaxpr)
 
     def equations(self, jaxpr: Jaxpr) -> Jaxpr:
         if id(jaxpr) not in self.seen:
@@ -144,7 +156,7 @@ class _Rewriter:
                 equation = (
                     equation if params == equation.params else equation.replace(params=params)
                 )
-            if not is_exact(equation):
+            if self.has_fusions and not is_exact(equation):
                 equation = _exact(equation)
             equations.append(equation)
             made.update((v, equation) for v in equation.outvars)
@@ -192,13 +204,12 @@ class _Rewriter:
         function = unrolled(equation)
         if function is None:
             return equation
-        found = _call(function, *[a.aval for a in equation.invars])
-        for inner in found.params["jaxpr"].jaxpr.eqns:
+        found = _instead(equation, function)
+        for inner in body_of(found).eqns:
             if inner.primitive.name == "scan":
                 body = inner.params["jaxpr"]
                 self.unrolled[id(body)] = body
-        replaced: JaxprEqn = found.replace(invars=equation.invars, outvars=equation.outvars)
-        return replaced
+        return found
 
     def _within(self, parameter: Any) -> Any:
         if isinstance(parameter, ClosedJaxpr):
@@ -216,12 +227,7 @@ class _Rewriter:
 def _after_products(equation: JaxprEqn) -> JaxprEqn:
     """Return a loop after the products of its rounds, if they can be computed at once."""
     function = with_products_before(equation)
-    if function is None:
-        return equation
-    found: JaxprEqn = _call(function, *[v.aval for v in equation.invars]).replace(
-        invars=equation.invars, outvars=equation.outvars
-    )
-    return found
+    return equation if function is None else _instead(equation, function)
 
 
 def _is_made(equation: JaxprEqn, made: Mapping[Var, JaxprEqn]) -> bool:
@@ -236,6 +242,17 @@ def _call(function: Callable[..., Any], *types: Any) -> JaxprEqn:
         found: JaxprEqn = jax.make_jaxpr(jax.jit(function))(
             *[jax.ShapeDtypeStruct(t.shape, t.dtype) for t in types]
         ).jaxpr.eqns[0]
+    return found
+
+
+def _instead(
+    equation: JaxprEqn, function: Callable[..., Any], operands: Sequence[Any] | None = None
+) -> JaxprEqn:
+    """Return a call of a function in place of an equation; its operands are the same by default."""
+    operands = equation.invars if operands is None else operands
+    found: JaxprEqn = _call(function, *[a.aval for a in operands]).replace(
+        invars=[*operands], outvars=equation.outvars
+    )
     return found
 
 
@@ -254,10 +271,7 @@ def _exact_call(primitive: Any, params: tuple[tuple[str, Any], ...], kinds: Any)
 
 def _transform(equation: JaxprEqn) -> JaxprEqn:
     """Return a Fourier transform whose axes lie whole on each of several devices."""
-    found: JaxprEqn = _call(by_devices.transform(equation), equation.invars[0].aval).replace(
-        invars=equation.invars, outvars=equation.outvars
-    )
-    return found
+    return _instead(equation, by_devices.transform(equation))
 
 
 def _product(equation: JaxprEqn) -> JaxprEqn:
@@ -266,10 +280,7 @@ def _product(equation: JaxprEqn) -> JaxprEqn:
     way = as_product(x, weight, equation.params)
     if way is None:
         return equation
-    found: JaxprEqn = _call(partial(product, way, equation.params), x, weight).replace(
-        invars=equation.invars, outvars=equation.outvars
-    )
-    return found
+    return _instead(equation, partial(product, way, equation.params))
 
 
 def _product_of_matrices(equation: JaxprEqn, made: Mapping[Var, JaxprEqn]) -> JaxprEqn:
@@ -278,10 +289,7 @@ def _product_of_matrices(equation: JaxprEqn, made: Mapping[Var, JaxprEqn]) -> Ja
     if way is None:
         return equation
     function, operands = way
-    found: JaxprEqn = _call(function, *[a.aval for a in operands]).replace(
-        invars=operands, outvars=equation.outvars
-    )
-    return found
+    return _instead(equation, function, operands)
 
 
 # --- short axes -----------------------------------------------------------------------------------

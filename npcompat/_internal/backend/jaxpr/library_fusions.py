@@ -13,7 +13,6 @@ The library also leaves out the rounding of numbers that are cast to a narrower 
 unless a program is compiled with `xla_allow_excess_precision=False`.
 """
 
-import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -22,7 +21,9 @@ import jax.numpy as jnp
 import numpy as onp
 from jax import lax
 
-from npcompat._internal.backend.jaxpr.compat import JaxprEqn
+from npcompat._internal.backend.jaxpr.compat import Jaxpr, JaxprEqn
+from npcompat._internal.backend.jaxpr.nested_jaxprs import within
+from npcompat._internal.backend.jaxpr.primitives import elements, family
 
 LEAST = 4096
 """Elements of an operand or a result from which XLA may give a function to the library."""
@@ -51,14 +52,28 @@ def smaller(x: Any, y: Any) -> Any:
     return lax.select((x < y) | (x != x), x, y)
 
 
+_STARTING = family("reduction", "function_reduction", "window", "product")
+
+
+def has_fusions(jaxpr: Jaxpr) -> bool:
+    """Return True if XLA may give functions of a jaxpr to the library, beginning at a reduction."""
+    return any(
+        [
+            (e.primitive.name in _STARTING and any([elements(v.aval) >= LEAST for v in e.invars]))
+            or any(map(has_fusions, within(e)))
+            for e in jaxpr.eqns
+        ]
+    )
+
+
 def is_exact(equation: JaxprEqn) -> bool:
     """Return True for all equations but those that the library computes otherwise."""
     name = equation.primitive.name
     if name not in _NAMES:
         return True
     kinds: list[Any] = [v.aval for v in equation.invars]
-    kind = max(kinds, key=_size)  # the other one may be a constant
-    if _size(kind) < LEAST or kind.dtype == bool:
+    kind = max(kinds, key=elements)  # the other one may be a constant
+    if elements(kind) < LEAST or kind.dtype == bool:
         return True
     is_float = jnp.issubdtype(kind.dtype, jnp.floating)
     if name == "convert_element_type":
@@ -79,7 +94,7 @@ def exactly(primitive: Any, params: Mapping[str, Any]) -> Callable[..., Any]:
     elif name in ("max", "min"):
         exact = partial(_broadcast, larger if name == "max" else smaller)
     else:
-        exact = partial(_reduced, _combined_by(name, params), params)
+        exact = partial(extreme_of_many, _combined_by(name, params), params)
     elsewhere = partial(_unchanged, primitive, params)
     return partial(lax.platform_dependent, cpu=exact, default=elsewhere)
 
@@ -110,8 +125,11 @@ def _broadcast(function: Callable[..., Any], x: Any, y: Any) -> Any:
 _WINDOW = ("window_dimensions", "window_strides", "padding", "base_dilation", "window_dilation")
 
 
-def _reduced(combine: Any, params: Mapping[str, Any], a: Any, *start: Any) -> Any:
-    """Return the maximum or minimum of elements or windows; `start` if it is not of them only."""
+def extreme_of_many(combine: Any, params: Mapping[str, Any], a: Any, *start: Any) -> Any:
+    """Return the maximum or minimum of elements or windows, and of `start`; nan if one of them is.
+
+    `params` are those of the primitive, `combine` is `lax.max` or `lax.min`.
+    """
     axes = params.get("axes", params.get("dimensions"))
     reduction: Callable[..., Any]
     if axes is None:
@@ -139,10 +157,4 @@ def _worst(combine: Any, dtype: Any) -> Any:
     return jnp.asarray(limits.min if combine is lax.max else limits.max, dtype)
 
 
-def _size(kind: Any) -> float:
-    """Return the number of elements; infinity where a length is a symbol."""
-    is_known = all([type(n) is int for n in kind.shape])
-    return math.prod(kind.shape) if is_known else math.inf
-
-
-__all__ = ["LEAST", "exactly", "is_exact", "larger", "smaller"]
+__all__ = ["LEAST", "exactly", "extreme_of_many", "has_fusions", "is_exact", "larger", "smaller"]

@@ -6,7 +6,6 @@ product is moved if its operands depend on the number of the round and on arrays
 not change, and one of them on the latter only.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -22,9 +21,10 @@ from npcompat._internal.backend.jaxpr.compat import (
     Var,
     jaxpr_as_fun,
 )
-from npcompat._internal.backend.jaxpr.inlined_calls import inline, is_call
 from npcompat._internal.backend.jaxpr.loop_bodies import is_put
-from npcompat._internal.backend.jaxpr.primitives import CALLS, called, family
+from npcompat._internal.backend.jaxpr.makers import body_of
+from npcompat._internal.backend.jaxpr.nested_jaxprs import inline, is_call
+from npcompat._internal.backend.jaxpr.primitives import CALLS, elements, family
 
 LEAST_ROUNDS = 8
 """Rounds of a loop from which its products are moved."""
@@ -46,7 +46,7 @@ def with_products_before(equation: JaxprEqn) -> Callable[..., list[Any]] | None:
 
 
 def _has_product(equation: JaxprEqn) -> bool:
-    for inner in getattr(called(equation), "jaxpr", called(equation)).eqns:
+    for inner in body_of(equation).eqns:
         name = inner.primitive.name
         if name == "dot_general" or (is_call(inner) and _has_product(inner)):
             return True
@@ -86,20 +86,19 @@ class _Body:
 
     def products(self) -> list[JaxprEqn]:
         """Return the products that can be moved."""
-        fixed = {*self._fixed}
-        varying = {*self._steps, *self._read}
+        varies = dict.fromkeys(self._fixed, False) | dict.fromkeys(
+            [*self._steps, *self._read], True
+        )
         most = self._most_bytes()
         found = []
         for equation in self.equations:
             operands = [v for v in equation.invars if isinstance(v, Var)]
-            if not fixed.union(varying).issuperset(operands) or not _is_pure(equation):
+            if not all([v in varies for v in operands]) or not _is_pure(equation):
                 continue
-            changes = [v for v in operands if v in varying]
-            if not changes:
-                fixed.update(equation.outvars)
-            elif self._bytes(equation.outvars) <= most:
-                varying.update(equation.outvars)
-                if equation.primitive.name == "dot_general" and len(changes) == 1 < len(operands):
+            changes = [varies[v] for v in operands]
+            if not any(changes) or self._bytes(equation.outvars) <= most:
+                varies.update(dict.fromkeys(equation.outvars, any(changes)))
+                if equation.primitive.name == "dot_general" and any(changes) and not all(changes):
                     found.append(equation)
         taken = sum([self._bytes(e.outvars) for e in found])
         return found if taken <= most else []
@@ -161,13 +160,12 @@ def _is_pure(equation: JaxprEqn) -> bool:
     name = equation.primitive.name
     if name not in CALLS:
         return name in _KNOWN and not equation.effects
-    return all(map(_is_pure, getattr(called(equation), "jaxpr", called(equation)).eqns))
+    return all(map(_is_pure, body_of(equation).eqns))
 
 
 def _bytes(kind: Any) -> float:
-    shape = kind.shape
-    is_known = all([type(n) is int for n in shape])
-    return math.prod(shape) * kind.dtype.itemsize if is_known else math.inf
+    size: int = kind.dtype.itemsize
+    return elements(kind) * size
 
 
 __all__ = ["with_products_before"]

@@ -4,6 +4,7 @@ The analyses of jaxprs (`row_independence`, `ragged_rounds`, `roll_loops`, `flop
 sets from here, so that a new primitive is added in one place.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
@@ -99,6 +100,12 @@ def called(eqn: Any) -> Any:
     )
 
 
+def elements(kind: Any) -> float:
+    """Return the number of elements of a value of a type; infinity where a length is a symbol."""
+    is_known = all([type(n) is int for n in kind.shape])
+    return math.prod(kind.shape) if is_known else math.inf
+
+
 Rule = TypeVar("Rule", bound=Callable[..., Any])
 
 
@@ -144,4 +151,4 @@ class RuleTable(Mapping[str, Rule], Generic[Rule]):
             raise self._error("" if eqn is None else eqn.primitive.name)
 
 
-__all__ = ["CALLS", "ELEMENTWISE", "FAMILIES", "RuleTable", "called", "family"]
+__all__ = ["CALLS", "ELEMENTWISE", "FAMILIES", "RuleTable", "called", "elements", "family"]

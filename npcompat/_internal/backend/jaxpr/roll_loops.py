@@ -26,6 +26,7 @@ from npcompat._internal.backend.jaxpr.compat import (
     WrappedFun,
     jaxpr_as_fun,
 )
+from npcompat._internal.backend.jaxpr.nested_jaxprs import within
 from npcompat._internal.backend.jaxpr.primitives import family
 from npcompat._internal.backend.jaxpr.ragged_rounds import merge_rounds
 from npcompat._internal.backend.jaxpr.ragged_rules import SHAPES
@@ -188,13 +189,9 @@ def _stacked(values: Sequence[Any], kind: Any) -> Any:
 
 def _heavy(eqns: Sequence[JaxprEqn]) -> bool:
     """Return True if XLA does not fuse some of the equations with their neighbours."""
-    for e in eqns:
-        inner = [
-            getattr(p, "jaxpr", p) for p in e.params.values() if isinstance(p, ClosedJaxpr | Jaxpr)
-        ]
-        if e.primitive.name not in _FUSED or any([_heavy(j.eqns) for j in inner]):
-            return True
-    return False
+    return any(
+        [e.primitive.name not in _FUSED or any([_heavy(j.eqns) for j in within(e)]) for e in eqns]
+    )
 
 
 def _slices(body: Jaxpr, carried: int, looped: int) -> bool:

@@ -18,8 +18,8 @@ import jax
 from jax import lax
 
 from npcompat._internal.backend.jaxpr.compat import ClosedJaxpr, Jaxpr, JaxprEqn, Var, jaxpr_as_fun
-from npcompat._internal.backend.jaxpr.inlined_calls import inline, is_call
 from npcompat._internal.backend.jaxpr.loop_bodies import is_put
+from npcompat._internal.backend.jaxpr.nested_jaxprs import inline, is_call, within
 from npcompat._internal.backend.jaxpr.primitives import CALLS, called, family
 
 MOST_EQNS = 1024
@@ -92,12 +92,7 @@ class _Rounds:
 
 def _count(jaxpr: Jaxpr) -> int:
     """Return the number of equations, those of inner jaxprs included."""
-    inner = [p for e in jaxpr.eqns for p in e.params.values()]
-    total = len(jaxpr.eqns)
-    for found in inner:
-        if isinstance(found, ClosedJaxpr | Jaxpr):
-            total += _count(found.jaxpr if isinstance(found, ClosedJaxpr) else found)
-    return total
+    return len(jaxpr.eqns) + sum([_count(inner) for e in jaxpr.eqns for inner in within(e)])
 
 
 def _is_one_kernel(body: Jaxpr, constants: int, may_write: bool) -> bool:

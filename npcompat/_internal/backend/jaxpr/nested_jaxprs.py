@@ -1,12 +1,20 @@
-"""Jaxprs whose calls are replaced by the equations that they run."""
+"""Jaxprs within jaxprs: how they are found, and how the equations of calls take their place."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from npcompat._internal.backend.jaxpr.compat import Jaxpr, JaxprEqn, Var
+from npcompat._internal.backend.jaxpr.compat import ClosedJaxpr, Jaxpr, JaxprEqn, Var
 from npcompat._internal.backend.jaxpr.primitives import called
 
 _INLINED = frozenset(["jit", "pjit"])
+
+
+def within(equation: JaxprEqn) -> Iterator[Jaxpr]:
+    """Iterate over the jaxprs that are parameters of an equation."""
+    for value in equation.params.values():
+        for found in value if isinstance(value, tuple) else (value,):
+            if isinstance(found, ClosedJaxpr | Jaxpr):
+                yield found.jaxpr if isinstance(found, ClosedJaxpr) else found
 
 
 def inline(
@@ -52,4 +60,4 @@ def is_call(equation: JaxprEqn) -> bool:
     return equation.primitive.name in _INLINED and not called(equation).consts
 
 
-__all__ = ["inline", "is_call"]
+__all__ = ["inline", "is_call", "within"]

@@ -17,6 +17,7 @@ LARGE = (70, 60)
 """Shape from whose size on XLA computes reductions otherwise."""
 DTYPES = ["float64", "float64", "float32", "int64", "int32", "uint8", "bool", "complex128"]
 LARGEST = 1e5
+NOT_FINITE = [float("nan"), float("nan"), float("inf"), -float("inf")]
 
 
 class Draft:
@@ -30,6 +31,7 @@ class Draft:
         in_numpys_order: bool = True,
     ) -> None:
         self.rng, self.floats, self.data, self.in_numpys_order = rng, floats, data, in_numpys_order
+        self.finite = floats or rng.random() < 0.8
         self.start: list[onp.ndarray] = []
         for number in range(rng.choice((1, 2, 2, 3))):
             shape = LARGE if rng.random() < 0.04 else rng.choice(SHAPES)
@@ -39,7 +41,11 @@ class Draft:
             values = abs(values) if dtype == "uint8" else values / 2 if dtype[0] in "fc" else values
             if floats:
                 values = values + 0.3 + number / 7
-            self.start.append(onp.asarray(values).astype(dtype))
+            values = onp.asarray(values).astype(dtype)
+            if not self.finite and dtype[0] == "f":
+                for _ in range(rng.randrange(4)):
+                    values.reshape(-1)[rng.randrange(size)] = rng.choice(NOT_FINITE)
+            self.start.append(values)
         self.values = {f"v{i}": a.copy() for i, a in enumerate(self.start)}
         self.lines: list[str] = []
         self.has_kinks = False
@@ -55,14 +61,17 @@ class Draft:
         """Run a line on NumPy and keep it, if it runs and its numbers stay small."""
         before = {*self.values}
         try:
-            _run(line, self.values)
+            if self.finite:
+                _run(line, self.values)
+            else:
+                _run_loudly(line, self.values)
         except Exception:
             self.values = self._after(self.lines)
             return False
         new = [value for name, value in self.values.items() if name not in before]
         copying = _copying_first(line)  # NumPy may read what it has written (docs/known_gaps.md)
         if (
-            not all(map(_tame, self.values.values()))
+            not all([_tame(value, self.finite) for value in self.values.values()])
             or not (self.in_numpys_order or all([_in_xla_order(v, line) for v in new]))
             or (
                 copying is not None and not _equal(self._after([*self.lines, copying]), self.values)
@@ -87,8 +96,22 @@ def _run(line: str, values: dict[str, onp.ndarray]) -> None:
         exec(line, {"m": onp, "n": onp, "pause": nullcontext}, values)
 
 
+def _run_loudly(line: str, values: dict[str, onp.ndarray]) -> None:
+    """Run a line; FloatingPointError where another backend may round, or cast, to another number."""
+    with warnings.catch_warnings(record=True) as said, onp.errstate(all="warn", under="ignore"):
+        warnings.simplefilter("always")
+        exec(line, {"m": onp, "n": onp, "pause": nullcontext}, values)
+    for warning in said:
+        if any(word in str(warning.message) for word in ("overflow", "in cast")):
+            raise FloatingPointError(str(warning.message))
+
+
 def _equal(a: dict[str, onp.ndarray], b: dict[str, onp.ndarray]) -> bool:
-    return all([onp.array_equal(array, b[name]) for name, array in a.items()])
+    return all([_same(array, b[name]) for name, array in a.items()])
+
+
+def _same(a: onp.ndarray, b: onp.ndarray) -> bool:
+    return onp.array_equal(a, b, equal_nan=a.dtype.kind == "f")
 
 
 def _copying_first(line: str) -> str | None:
@@ -104,12 +127,14 @@ def _copying_first(line: str) -> str | None:
 _LARGE = (LARGE, LARGE[::-1], (LARGE[0] * LARGE[1],))
 
 
-def _tame(value: object) -> bool:
+def _tame(value: object, finite: bool) -> bool:
     if not isinstance(value, onp.ndarray | onp.generic) or value.dtype.kind not in "biufc":
         return False
     if (value.size > 400 and value.shape[-2:] not in _LARGE) or value.ndim > 4:
         return False
     with onp.errstate(all="ignore"):
+        if not finite and value.dtype.kind == "f":
+            value = onp.where(onp.isfinite(value), value, 0)
         return bool(onp.isfinite(value).all() and (abs(value.astype(complex)) < LARGEST).all())
 
 

@@ -31,7 +31,8 @@ class Failure:
             )
         start = ", ".join(f"onp.array({a.tolist()}, {str(a.dtype)!r})" for a in self.start)
         return (
-            "import numpy as onp\n\nfrom npcompat import npx\nfrom tests.programs import modes\n\n\n"
+            "import numpy as onp\nfrom numpy import inf, nan  # noqa: F401\n\n"
+            "from npcompat import npx\nfrom tests.programs import modes\n\n\n"
             f"def test_program():\n    with npx.np_default_dtype():\n"
             f"        modes.MODES[{self.mode!r}]({self.lines!r}, [{start}])\n"
         )

@@ -5,7 +5,7 @@ A program is a list of lines; the eager run of it is what the compiled one must 
 
 import random
 import warnings
-from types import SimpleNamespace
+import weakref
 from typing import Any
 
 import numpy as onp
@@ -14,8 +14,11 @@ from npcompat import autograd, gluon, init, lr_scheduler, np, npx, optimizer
 from tests.programs.modes import DisagreementError
 
 
-class Settings(SimpleNamespace):
+class Settings:
     """Settings with a method, which an instance may hide."""
+
+    def __init__(self, k: float) -> None:
+        self.k = k
 
     def scale(self) -> float:
         return 1.0
@@ -55,7 +58,7 @@ class Held(gluon.HybridBlock):
         self.k, self.items, self.table = 2.0, [1.0, 0.5], {"a": 1.0, "b": {"c": 2.0}}
         self.array, self.arrays = np.array([1.0, 2.0]), [np.array(1.0), np.array(3.0)]
         self.numpys, self.chosen = onp.array([1.0, -1.0]), {1, 2}
-        self._settings = Settings(k=1.5)
+        self._settings = Settings(1.5)
 
     @property
     def settings(self):
@@ -250,11 +253,12 @@ def run(lines: list[str], compiled: bool) -> list:
         loss.backward()
         return variable.grad * 1
 
-    settings, levels = SimpleNamespace(k=2.0), [1.0]
+    settings, levels = Settings(2.0), [1.0]
     level_at = levels.__getitem__
+    current_one = weakref.ref(settings)  # no name of a compiled function refers to the settings
 
     def current():
-        return settings
+        return current_one()
 
     def called(x):
         return Gain()(held(x)) * current().k * level_at(0)

@@ -364,7 +364,7 @@ def method(d: Draft) -> str:
             f"m.sort({a}, axis=-1)", f"m.argsort({a}, axis=-1, kind='stable')",
             f"m.ravel({a}, 'K')", f"m.broadcast_to({a}, {(2, *v.shape)}).ravel('K')",
             f"m.round({a}, {d.rng.choice((-1, 0, 1))})", f"m.mean({a}, dtype='int8')",
-            f"m.select([{a} < 1], [{a}], -1)", f"{a} == {a}.T", f"m.searchsorted(m.sort({a}), 1)",
+            f"m.select([{a} < 1], [{a}], -1)", f"m.round({a}, 1) == m.round({a}.T, 1)", f"m.searchsorted(m.sort({a}), 1)",
             f"m.floor_divide({a}, 2)", f"{a} ** [0, 1, 70][{d.rng.randrange(3)}]",
             f"{a}.astype('int8')",
         ]  # fmt: skip

@@ -44,7 +44,7 @@ def test_selections_stand_for_barriers_on_other_devices(name, dtype):
             traced = jax.make_jaxpr(lambda *given: CHAINS[name](jnp, *given))(*arrays)
             rewriter = cpu_rewrites._Rewriter(False, False)
             function = jax.jit(
-                jaxpr_as_fun(ClosedJaxpr(rewriter.equations(traced.jaxpr), traced.consts))
+                jaxpr_as_fun(ClosedJaxpr(rewriter.program(traced.jaxpr), traced.consts))
             )
             (got,) = function(*arrays)
             assert "optimization_barrier" not in function.lower(*arrays).as_text()

@@ -95,7 +95,7 @@ def loops(function, *arrays):
                 if hasattr(value, "jaxpr"):
                     look(value.jaxpr)
 
-    look(rewriter.equations(jaxpr))
+    look(rewriter.program(jaxpr))
     return found
 
 

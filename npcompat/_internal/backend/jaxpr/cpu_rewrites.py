@@ -4,6 +4,8 @@
 - A reduction over a short last axis, such as `(a * b).sum(axis=-1)` of vectors in space, becomes
   operators on its columns, which XLA fuses with their neighbours. A reduction is a library call,
   which is slow for each row.
+- Loops whose rounds do not depend on one another are computed for all rounds at once, on one device
+  of any platform (`independent_rounds`).
 - Products that the rounds of a loop compute from what it does not change are computed before it,
   at once (`loop_products`).
 - Loops whose arrays change places, and short ones of elementwise work, have several rounds in one
@@ -38,6 +40,7 @@ from npcompat._internal.backend.jaxpr.cpu_convolution import as_product, product
 from npcompat._internal.backend.jaxpr.cpu_product import faster
 from npcompat._internal.backend.jaxpr.cpu_tables import TABLE_READERS, Tables
 from npcompat._internal.backend.jaxpr.exact_chains import CHAINED, Chains
+from npcompat._internal.backend.jaxpr.independent_rounds import with_rounds_at_once
 from npcompat._internal.backend.jaxpr.library_fusions import (
     exactly,
     has_fusions,
@@ -48,6 +51,7 @@ from npcompat._internal.backend.jaxpr.library_fusions import (
 from npcompat._internal.backend.jaxpr.loop_bodies import is_put
 from npcompat._internal.backend.jaxpr.loop_products import with_products_before
 from npcompat._internal.backend.jaxpr.makers import Makers, body_of
+from npcompat._internal.backend.jaxpr.nested_jaxprs import NestedJaxprs
 from npcompat._internal.backend.jaxpr.overlapping_writes import Separator
 from npcompat._internal.backend.jaxpr.primitives import CALLS
 from npcompat._internal.backend.jaxpr.unrolled_rounds import unrolled
@@ -102,22 +106,17 @@ class _Rewriter:
         self.on_cpu, self.has_several = on_cpu, has_several
         self.makers = Makers()
         self.chains = Chains(self.makers, on_cpu)
-        # by id, so that calls which share a jaxpr share the rewritten one
-        self.seen: dict[int, tuple[Jaxpr, Jaxpr]] = {}
-        self.closed: dict[int, tuple[ClosedJaxpr, ClosedJaxpr]] = {}
+        self.nested = NestedJaxprs(self._equations)
         self.bodies: set[int] = set()  # of calls, by id
         self.unrolled: dict[int, ClosedJaxpr] = {}  # bodies of several rounds, by id
         self.has_fusions = True  # of a library
 
     def program(self, jaxpr: Jaxpr) -> Jaxpr:
         """Return the whole jaxpr of a program rewritten."""
+        if not self.has_several:
+            jaxpr = with_rounds_at_once(jaxpr, _instead)
         self.has_fusions = has_fusions(jaxpr)
-        return self.equations(jaxpr)
-
-    def equations(self, jaxpr: Jaxpr) -> Jaxpr:
-        if id(jaxpr) not in self.seen:
-            self.seen[id(jaxpr)] = jaxpr, self._equations(jaxpr)
-        return self.seen[id(jaxpr)][1]
+        return self.nested.jaxpr(jaxpr)
 
     def _equations(self, jaxpr: Jaxpr) -> Jaxpr:
         made: dict[Var, JaxprEqn] = {}
@@ -152,10 +151,7 @@ class _Rewriter:
             elif name in _WITHIN:
                 if name in CALLS:
                     self.bodies.add(id(body_of(equation)))
-                params = {key: self._within(value) for key, value in equation.params.items()}
-                equation = (
-                    equation if params == equation.params else equation.replace(params=params)
-                )
+                equation = self.nested.with_jaxprs(equation)
             if self.has_fusions and not is_exact(equation):
                 equation = _exact(equation)
             equations.append(equation)
@@ -210,18 +206,6 @@ class _Rewriter:
                 body = inner.params["jaxpr"]
                 self.unrolled[id(body)] = body
         return found
-
-    def _within(self, parameter: Any) -> Any:
-        if isinstance(parameter, ClosedJaxpr):
-            if id(parameter) not in self.closed:
-                jaxpr = parameter.jaxpr
-                found = self.equations(jaxpr)
-                closed = parameter if found is jaxpr else parameter.replace(jaxpr=found)
-                self.closed[id(parameter)] = parameter, closed
-            return self.closed[id(parameter)][1]
-        if isinstance(parameter, tuple):
-            return tuple([self._within(p) for p in parameter])
-        return parameter
 
 
 def _after_products(equation: JaxprEqn) -> JaxprEqn:

@@ -1,10 +1,11 @@
-"""Jaxprs within jaxprs: how they are found, and how the equations of calls take their place."""
+"""Jaxprs within jaxprs: how they are found and changed, and how equations of calls take their place."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from npcompat._internal.backend.jaxpr.compat import ClosedJaxpr, Jaxpr, JaxprEqn, Var
-from npcompat._internal.backend.jaxpr.primitives import called
+from npcompat._internal.backend.jaxpr.makers import body_of
+from npcompat._internal.backend.jaxpr.primitives import CALLS, called
 
 _INLINED = frozenset(["jit", "pjit"])
 
@@ -60,4 +61,63 @@ def is_call(equation: JaxprEqn) -> bool:
     return equation.primitive.name in _INLINED and not called(equation).consts
 
 
-__all__ = ["inline", "is_call", "within"]
+def is_pure(equation: JaxprEqn, primitives: Collection[str]) -> bool:
+    """Return True for an equation of some primitives, or a call of such, without effects."""
+    name = equation.primitive.name
+    if name not in CALLS:
+        return name in primitives and not equation.effects
+    return all([is_pure(inner, primitives) for inner in body_of(equation).eqns])
+
+
+def needed(wanted: Sequence[Var], equations: Sequence[JaxprEqn]) -> list[JaxprEqn]:
+    """Return the equations that compute some variables."""
+    missing = {*wanted}
+    found = []
+    for equation in reversed(equations):
+        if not missing.isdisjoint(equation.outvars):
+            found.append(equation)
+            missing.update([v for v in equation.invars if isinstance(v, Var)])
+    return found[::-1]
+
+
+class NestedJaxprs:
+    """Jaxprs that are changed, each once, so that equations which share one share its new form.
+
+    Parameters
+    ----------
+    change : callable
+        Returns the new form of a jaxpr, or the jaxpr itself.
+    """
+
+    def __init__(self, change: Callable[[Jaxpr], Jaxpr]) -> None:
+        self._change = change
+        self._changed: dict[int, tuple[Any, Any]] = {}  # by id
+
+    def jaxpr(self, jaxpr: Jaxpr) -> Jaxpr:
+        """Return the new form of a jaxpr."""
+        if id(jaxpr) not in self._changed:
+            self._changed[id(jaxpr)] = jaxpr, self._change(jaxpr)
+        return self._changed[id(jaxpr)][1]  # type: ignore[no-any-return]
+
+    def with_jaxprs(self, equation: JaxprEqn) -> JaxprEqn:
+        """Return an equation with the new forms of the jaxprs that are its parameters."""
+        params = {key: self._parameter(value) for key, value in equation.params.items()}
+        same = all([params[key] is value for key, value in equation.params.items()])
+        return equation if same else equation.replace(params=params)
+
+    def _parameter(self, value: Any) -> Any:
+        if isinstance(value, ClosedJaxpr):
+            if id(value) not in self._changed:
+                found = self.jaxpr(value.jaxpr)
+                closed = value if found is value.jaxpr else value.replace(jaxpr=found)
+                self._changed[id(value)] = value, closed
+            return self._changed[id(value)][1]
+        if isinstance(value, Jaxpr):
+            return self.jaxpr(value)
+        if isinstance(value, tuple):
+            new = [self._parameter(v) for v in value]
+            return value if all([a is b for a, b in zip(new, value, strict=True)]) else tuple(new)
+        return value
+
+
+__all__ = ["NestedJaxprs", "inline", "is_call", "is_pure", "needed", "within"]

@@ -106,6 +106,12 @@ def elements(kind: Any) -> float:
     return math.prod(kind.shape) if is_known else math.inf
 
 
+def bytes_of(kind: Any) -> float:
+    """Return the size of a value of a type in bytes; infinity where a length is a symbol."""
+    size: int = kind.dtype.itemsize
+    return elements(kind) * size
+
+
 Rule = TypeVar("Rule", bound=Callable[..., Any])
 
 

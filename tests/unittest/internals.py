@@ -27,7 +27,7 @@ from npcompat._internal.backend.jaxpr import (
     tracing,
 )
 from npcompat._internal.backend.jaxpr.cpu_convolution import FEW, FITS, MUCH, TAPS, product
-from npcompat._internal.backend.jaxpr.cpu_rewrites import MANY, SHORT, rewritten
+from npcompat._internal.backend.jaxpr.cpu_rewrites import MANY, SHORT, for_cpu, rewritten
 from npcompat._internal.backend.jaxpr.cpu_tables import MANY_REPEATED, OFTEN
 from npcompat._internal.backend.jaxpr.independent_rounds import at_once
 from npcompat._internal.backend.kit import simplification

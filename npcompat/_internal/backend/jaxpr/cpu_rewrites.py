@@ -99,14 +99,14 @@ def rewritten(jaxpr: Jaxpr) -> Jaxpr:
     return _Rewriter(jax.default_backend() == "cpu", jax.device_count() > 1).program(jaxpr)
 
 
-class _Rewriter:
+class _Rewriter(NestedJaxprs):
     """Rewriter of a jaxpr, and of the jaxprs of calls and loops in it."""
 
     def __init__(self, on_cpu: bool, has_several: bool) -> None:
+        super().__init__()
         self.on_cpu, self.has_several = on_cpu, has_several
         self.makers = Makers()
         self.chains = Chains(self.makers, on_cpu)
-        self.nested = NestedJaxprs(self._equations)
         self.bodies: set[int] = set()  # of calls, by id
         self.unrolled: dict[int, ClosedJaxpr] = {}  # bodies of several rounds, by id
         self.has_fusions = True  # of a library
@@ -114,11 +114,11 @@ class _Rewriter:
     def program(self, jaxpr: Jaxpr) -> Jaxpr:
         """Return the whole jaxpr of a program rewritten."""
         if not self.has_several:
-            jaxpr = with_rounds_at_once(jaxpr, _instead)
+            jaxpr = with_rounds_at_once(jaxpr, _instead, self.on_cpu)
         self.has_fusions = has_fusions(jaxpr)
-        return self.nested.jaxpr(jaxpr)
+        return self.jaxpr(jaxpr)
 
-    def _equations(self, jaxpr: Jaxpr) -> Jaxpr:
+    def change(self, jaxpr: Jaxpr) -> Jaxpr:
         made: dict[Var, JaxprEqn] = {}
         tables = Tables(_call, self.makers)
         equations: list[JaxprEqn] = []
@@ -151,7 +151,7 @@ class _Rewriter:
             elif name in _WITHIN:
                 if name in CALLS:
                     self.bodies.add(id(body_of(equation)))
-                equation = self.nested.with_jaxprs(equation)
+                equation = self.with_jaxprs(equation)
             if self.has_fusions and not is_exact(equation):
                 equation = _exact(equation)
             equations.append(equation)

@@ -7,15 +7,16 @@ where the loop takes microseconds for each round. A round may
 - read what no round changes, wherever it likes;
 - read and write an array of the state at one place of an axis, another one in each round, which is
   known when the program is compiled; and read again what it has just written;
-- add to sums of integers, and to flags;
+- add to sums of integers and of derivatives, and to flags;
 - bind a variable that no round reads before it is bound.
 
 If one of two branches is taken by each round, rounds are computed at once where all of them take
 the shorter one.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import jax
@@ -30,11 +31,12 @@ from npcompat._internal.backend.jaxpr.compat import (
     Var,
     jaxpr_as_fun,
 )
-from npcompat._internal.backend.jaxpr.loop_bodies import is_put
+from npcompat._internal.backend.jaxpr.loop_bodies import is_apart, is_put
+from npcompat._internal.backend.jaxpr.loop_writes import with_sums_of_parts, with_writes_in_place
 from npcompat._internal.backend.jaxpr.makers import body_of
 from npcompat._internal.backend.jaxpr.nested_jaxprs import NestedJaxprs, inline, is_pure, needed
 from npcompat._internal.backend.jaxpr.primitives import CALLS, bytes_of, elements, family
-from npcompat._internal.backend.jaxpr.round_numbers import RoundNumbers
+from npcompat._internal.backend.jaxpr.round_numbers import RoundNumbers, numbers_returned
 from npcompat._internal.backend.jaxpr.round_places import RoundPlace, place_of_rounds
 from npcompat._internal.backend.jaxpr.scan_body import ScanBody
 
@@ -46,6 +48,7 @@ MOST_BYTES = 1 << 23
 """Bytes that a value of all rounds may take, so that caches hold it."""
 
 _PURE = family("elementwise", "placing", "free", "reduction", "arg_reduction", "cumulative") | {
+    "add_any",
     "dot_general",
     "iota",
 }
@@ -53,55 +56,76 @@ _NAMED_AGAIN = ("copy", "copy_p", "optimization_barrier")
 """Primitives whose results are their operands."""
 _SUMS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
     "add": ("iu", lambda first, values: first + jnp.sum(values, 0, dtype=values.dtype)),
+    "add_any": ("fc", lambda first, values: first + jnp.sum(values, 0)),
     "and": ("b", lambda first, values: first & values.all(0)),
     "max": ("iub", lambda first, values: jnp.maximum(first, values.max(0))),
     "min": ("iub", lambda first, values: jnp.minimum(first, values.min(0))),
     "or": ("b", lambda first, values: first | values.any(0)),
 }
-"""Kinds of dtypes for which rounds may add in any order, and the sum of a first value and theirs."""
+"""Kinds of dtypes for which rounds may add in any order, and the sum of a first value and theirs.
+`add_any` adds derivatives, whose order is nobody's.
+"""
 
 
 class _DependentError(Exception):
     """A round depends on others, or nothing is gained."""
 
 
-def with_rounds_at_once(jaxpr: Jaxpr, call: Callable[..., JaxprEqn]) -> Jaxpr:
+def with_rounds_at_once(jaxpr: Jaxpr, call: Callable[..., JaxprEqn], on_cpu: bool) -> Jaxpr:
     """Return a jaxpr in which loops of independent rounds are no loops; inner ones come first.
 
     `call(equation, function)` is a call of a function in place of an equation.
     """
 
-    def changed(equation: JaxprEqn) -> JaxprEqn:
-        if is_put(equation):
-            return equation
-        equation = nested.with_jaxprs(equation)
-        function = at_once(equation) if equation.primitive.name == "scan" else None
-        return equation if function is None else call(equation, function)
+    return _AtOnce(call, on_cpu).jaxpr(jaxpr)
 
-    def equations(jaxpr: Jaxpr) -> Jaxpr:
-        found = [changed(e) for e in jaxpr.eqns]
+
+class _AtOnce(NestedJaxprs):
+    def __init__(self, call: Callable[..., JaxprEqn], on_cpu: bool) -> None:
+        super().__init__()
+        self._call, self._on_cpu = call, on_cpu
+
+    def change(self, jaxpr: Jaxpr) -> Jaxpr:
+        known: dict[Any, Any] = {}  # numbers that loops return, and that those of derivatives read
+        found = [self._equation(e, known) for e in jaxpr.eqns]
         same = all([a is b for a, b in zip(found, jaxpr.eqns, strict=True)])
         return jaxpr if same else jaxpr.replace(eqns=found)
 
-    nested = NestedJaxprs(equations)
-    return nested.jaxpr(jaxpr)
+    def _equation(self, equation: JaxprEqn, known: dict[Any, Any]) -> JaxprEqn:
+        if is_apart(equation):
+            return equation
+        equation = self.with_jaxprs(equation)
+        if equation.primitive.name != "scan":
+            return equation
+        if equation.params["length"] in ROUNDS:
+            known |= numbers_returned(equation, known)
+        loop = with_sums_of_parts(equation, self._call)
+        function = at_once(loop, known)
+        if function is not None:
+            return self._call(equation, function)
+        return with_writes_in_place(loop, self._call) if self._on_cpu else loop
 
 
-def at_once(loop: JaxprEqn) -> Callable[..., list[Any]] | None:
-    """Return a function that computes all rounds of a loop at once; None if that is not possible."""
+def at_once(
+    loop: JaxprEqn, known: Mapping[Any, Any] = MappingProxyType({})
+) -> Callable[..., list[Any]] | None:
+    """Return a function that computes all rounds of a loop at once; None if that is not possible.
+
+    `known` are operands of the loop that are known.
+    """
     if loop.params["length"] not in ROUNDS:
         return None
     body = ScanBody(loop)
     choices = [i for i, e in enumerate(body.equations) if e.primitive.name == "cond"]
     try:
         if len(choices) == 1:
-            return _with_choice(body, choices[0])
-        return _Rounds(body, body.equations, body.results).loop
+            return _with_choice(body, known, choices[0])
+        return _Rounds(body, known, body.equations, body.results).loop
     except _DependentError:
         return None
 
 
-def _with_choice(body: ScanBody, place: int) -> Callable[..., list[Any]]:
+def _with_choice(body: ScanBody, known: Mapping[Any, Any], place: int) -> Callable[..., list[Any]]:
     """Return a function that computes rounds at once if all take the shorter one of two branches."""
     cond = body.equations[place]
     branches = cond.params["branches"]
@@ -111,15 +135,15 @@ def _with_choice(body: ScanBody, place: int) -> Callable[..., list[Any]]:
     branch: Jaxpr = branches[which].jaxpr
     equations = body.equations[:place]
     names = dict(zip(branch.invars, cond.invars[1:], strict=True))
-    results = inline(branch, names, equations, lambda e: not is_put(e))
+    results = inline(branch, names, equations, lambda e: not is_apart(e))
     named = dict(zip(cond.outvars, results, strict=True))
 
     def renamed(atoms: Sequence[Any]) -> list[Any]:
         return [named.get(v, v) if isinstance(v, Var) else v for v in atoms]
 
     rest = [e.replace(invars=renamed(e.invars)) for e in body.equations[place + 1 :]]
-    rounds = _Rounds(body, [*equations, *rest], renamed(body.results))
-    choice = _Rounds(body, body.equations[:place], body.results, cond.invars[0])
+    rounds = _Rounds(body, known, [*equations, *rest], renamed(body.results))
+    choice = _Rounds(body, known, body.equations[:place], body.results, cond.invars[0])
 
     def run(*operands: Any) -> list[Any]:
         found: list[Any] = lax.cond(
@@ -137,7 +161,7 @@ def _work(equations: Sequence[JaxprEqn]) -> float:
     """Return the number of elements that equations compute."""
     found = 0.0
     for equation in equations:
-        if equation.primitive.name in CALLS and not is_put(equation):
+        if equation.primitive.name in CALLS and not is_apart(equation):
             found += _work(body_of(equation).eqns)
         else:
             found += sum([elements(v.aval) for v in equation.outvars])
@@ -168,6 +192,8 @@ class _Rounds:
     ----------
     body : ScanBody
         Body of the loop.
+    known : mapping
+        Operands of the loop that are known.
     equations, results : sequence
         What a round computes, and its results.
     part : Var, optional
@@ -177,12 +203,13 @@ class _Rounds:
     def __init__(
         self,
         body: ScanBody,
+        known: Mapping[Any, Any],
         equations: Sequence[JaxprEqn],
         results: Sequence[Any],
         part: Any = None,
     ) -> None:
         self._body = body
-        self._numbers = RoundNumbers(body)
+        self._numbers = RoundNumbers(body, known)
         self._same: dict[Any, Any] = {}  # other names of variables
         self._varying: set[Any] = {*body.steps, *body.read}
         self._once: list[JaxprEqn] = []  # what is the same in all rounds

@@ -1,5 +1,6 @@
 """Jaxprs within jaxprs: how they are found and changed, and how equations of calls take their place."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
@@ -80,23 +81,20 @@ def needed(wanted: Sequence[Var], equations: Sequence[JaxprEqn]) -> list[JaxprEq
     return found[::-1]
 
 
-class NestedJaxprs:
-    """Jaxprs that are changed, each once, so that equations which share one share its new form.
+class NestedJaxprs(ABC):
+    """Jaxprs that are changed, each once, so that equations which share one share its new form."""
 
-    Parameters
-    ----------
-    change : callable
-        Returns the new form of a jaxpr, or the jaxpr itself.
-    """
-
-    def __init__(self, change: Callable[[Jaxpr], Jaxpr]) -> None:
-        self._change = change
+    def __init__(self) -> None:
         self._changed: dict[int, tuple[Any, Any]] = {}  # by id
+
+    @abstractmethod
+    def change(self, jaxpr: Jaxpr) -> Jaxpr:
+        """Return the new form of a jaxpr, or the jaxpr itself."""
 
     def jaxpr(self, jaxpr: Jaxpr) -> Jaxpr:
         """Return the new form of a jaxpr."""
         if id(jaxpr) not in self._changed:
-            self._changed[id(jaxpr)] = jaxpr, self._change(jaxpr)
+            self._changed[id(jaxpr)] = jaxpr, self.change(jaxpr)
         return self._changed[id(jaxpr)][1]  # type: ignore[no-any-return]
 
     def with_jaxprs(self, equation: JaxprEqn) -> JaxprEqn:

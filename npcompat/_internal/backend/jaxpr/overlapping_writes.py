@@ -25,6 +25,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from npcompat._internal.backend.jaxpr.compat import Jaxpr, JaxprEqn, Var
+from npcompat._internal.backend.jaxpr.loop_bodies import is_apart
 from npcompat._internal.backend.jaxpr.primitives import CALLS, ELEMENTWISE, called
 
 _WHOLE, _SLICED, _OTHERWISE = range(3)
@@ -163,6 +164,8 @@ class Separator:
     def equations(self, equation: JaxprEqn) -> list[JaxprEqn]:
         """Return the equations that replace one."""
         name = equation.primitive.name
+        if is_apart(equation):
+            return [equation]
         if name in _WRITES:
             return self._write(equation)
         if name in CALLS and _writes(called(equation)):

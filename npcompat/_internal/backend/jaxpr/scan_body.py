@@ -6,7 +6,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from npcompat._internal.backend.jaxpr.compat import ClosedJaxpr, JaxprEqn, Literal, Var
-from npcompat._internal.backend.jaxpr.loop_bodies import is_put
+from npcompat._internal.backend.jaxpr.loop_bodies import is_apart
 from npcompat._internal.backend.jaxpr.nested_jaxprs import inline
 
 
@@ -30,7 +30,7 @@ class ScanBody:
         params = loop.params
         self.closed: ClosedJaxpr = params["jaxpr"]
         self.equations: list[JaxprEqn] = []
-        self.results = inline(self.closed.jaxpr, {}, self.equations, lambda e: not is_put(e))
+        self.results = inline(self.closed.jaxpr, {}, self.equations, lambda e: not is_apart(e))
         self.length: int = params["length"]
         self.reverse: bool = params["reverse"]
         given, carried = params["num_consts"], params["num_carry"]

@@ -53,6 +53,7 @@ def test_what_the_faults_replace_is_there():
 @pytest.mark.parametrize(
     "name", [n if n in SOON else pytest.param(n, marks=pytest.mark.slow) for n in MUTATIONS]
 )
+@pytest.mark.timeout(3600)  # those of state are found after up to 425 programs, of 1 s each
 def test_faults_that_are_put_back_are_found(name):
     mode, _ = MUTATIONS[name]
     if mode == "sharded":  # in a process with two devices

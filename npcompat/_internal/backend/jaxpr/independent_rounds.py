@@ -42,8 +42,12 @@ from npcompat._internal.backend.jaxpr.scan_body import ScanBody
 
 ROUNDS = range(8, 1 << 20)
 """Numbers of rounds that are computed at once."""
-MOST_ELEMENTS, MOST_OF_PRODUCTS = 1 << 13, 1 << 16
-"""Elements that one round may compute, and one with products: longer rounds gain nothing."""
+MOST_EACH, MOST_OF_PRODUCTS = 128, 1 << 16
+"""Elements that an equation of one round may compute, on the average, and all of one with products:
+longer rounds gain nothing, and windows that overlap lose.
+"""
+WIDEST = 16
+"""Length of what a round may read along the axis of its place: all rounds read that many arrays."""
 MOST_BYTES = 1 << 23
 """Bytes that a value of all rounds may take, so that caches hold it."""
 
@@ -281,9 +285,11 @@ class _Rounds:
         else:
             self._once.append(equation)
 
-    def _place(self, starts: Sequence[Any], sizes: Sequence[int], array: Any) -> RoundPlace | None:
+    def _place(
+        self, starts: Sequence[Any], sizes: Sequence[int], array: Any, widest: int = 1
+    ) -> RoundPlace | None:
         varying = [isinstance(s, Var) and s in self._varying for s in starts]
-        return place_of_rounds(self._numbers.of, starts, varying, sizes, array.aval.shape)
+        return place_of_rounds(self._numbers.of, starts, varying, sizes, array.aval.shape, widest)
 
     def _reads_own(self, equation: JaxprEqn) -> bool:
         """Add what a round reads at its own place; return False for other reads."""
@@ -291,8 +297,9 @@ class _Rounds:
         out = equation.outvars[0]
         if not isinstance(array, Var) or array in self._varying:
             return False
-        place = self._place(starts, equation.params["slice_sizes"], array)
         state = self._versions.get(array)
+        widest = WIDEST if state is None else 1
+        place = self._place(starts, equation.params["slice_sizes"], array, widest)
         if place is None:
             if state is not None:
                 raise _DependentError
@@ -364,7 +371,7 @@ class _Rounds:
         self._each = needed([v for v in wanted if isinstance(v, Var)], self._each)
         products = any([e.primitive.name == "dot_general" for e in self._each])
         largest = max([bytes_of(v.aval) for e in self._each for v in e.outvars], default=0)
-        most = MOST_OF_PRODUCTS if products else MOST_ELEMENTS
+        most = MOST_OF_PRODUCTS if products else MOST_EACH * len(self._each)
         if _work(self._each) > most or largest * self._body.length > MOST_BYTES:
             raise _DependentError
 
@@ -396,8 +403,7 @@ class _Rounds:
 
         def each(given: Sequence[Any], own: Sequence[Any]) -> Any:
             now = known | dict(zip(mapped, given, strict=True))
-            for v, axis, part in zip(self._reads, axes, own, strict=True):
-                now[v] = jnp.expand_dims(part, axis)
+            now |= dict(zip(self._reads, own, strict=True))
             self._compute(self._each, now)
             written = [jnp.squeeze(_value(now, new), place.axis) for place, new in writes]
             return written, [[_value(now, v) for v in vs] for vs in (added, bound, self._stacked)]

@@ -13,7 +13,7 @@ from npcompat._internal.backend.jaxpr.compat import Literal
 
 @dataclass(frozen=True)
 class RoundPlace:
-    """Part of an array at one place along an axis, which is another one in each round.
+    """Part of an array that begins at one place along an axis, another one in each round.
 
     Attributes
     ----------
@@ -50,11 +50,16 @@ class RoundPlace:
         return self.along(other) and self.sizes == other.sizes and all(same)
 
     def read(self, array: Any, value: Callable[[Any], Any]) -> Any:
-        """Return the parts of all rounds, in their order along the axis.
+        """Return the parts of all rounds, in their order along the axis, and then their own axis.
 
         `value` returns the value of a variable of `starts`.
         """
-        found = self._interval(array, self._starts(value))
+        width = self.sizes[self.axis]
+        parts = [self._at(array, self._starts(value, after)) for after in range(width)]
+        return jnp.stack(parts, self.axis + 1)
+
+    def _at(self, array: Any, starts: Sequence[Any]) -> Any:
+        found = self._interval(array, starts)
         if abs(self._step) > 1:
             found = lax.slice_in_dim(found, 0, None, abs(self._step), self.axis)
         return lax.rev(found, [self.axis]) if self._step < 0 else found
@@ -77,11 +82,11 @@ class RoundPlace:
         sizes[self.axis] = int(self.numbers.max()) - self._least + 1
         return lax.dynamic_slice(array, starts, sizes, allow_negative_indices=False)
 
-    def _starts(self, value: Callable[[Any], Any]) -> list[Any]:
+    def _starts(self, value: Callable[[Any], Any], after: int = 0) -> list[Any]:
         kind = self.starts[self.axis].aval.dtype
         found = []
         for axis, start in enumerate(self.starts):
-            at = self._least if axis == self.axis else value(start)
+            at = self._least + after if axis == self.axis else value(start)
             found.append(jnp.asarray(at, kind))
         return found
 
@@ -92,17 +97,21 @@ def place_of_rounds(
     varying: Sequence[bool],
     sizes: Sequence[int],
     shape: Sequence[int],
+    widest: int = 1,
 ) -> RoundPlace | None:
-    """Return the part of an array at some starts, which vary or not; None if rounds may share it."""
+    """Return the part of an array at some starts, which vary or not; None if that is not known, or
+    wider along the axis than `widest`: rounds share parts wider than one.
+    """
     axes = [axis for axis, varies in enumerate(varying) if varies]
-    if len(axes) != 1 or sizes[axes[0]] != 1:
+    if len(axes) != 1 or not 1 <= sizes[axes[0]] <= widest:
         return None
     found = numbers(starts[axes[0]])
     if found is None:
         return None
     found = found.astype(onp.int64)
     steps = onp.diff(found)
-    if found.min() < 0 or found.max() >= shape[axes[0]] or steps[0] == 0 or onp.ptp(steps):
+    last = found.max() + sizes[axes[0]] - 1
+    if found.min() < 0 or last >= shape[axes[0]] or steps[0] == 0 or onp.ptp(steps):
         return None
     return RoundPlace(axes[0], found, tuple(starts), tuple(sizes))
 

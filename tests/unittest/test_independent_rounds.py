@@ -200,6 +200,80 @@ def test_rounds_of_long_slices_are_a_loop(programs):
     assert [e.primitive.name for e in _equations(programs[-1])].count("cond") >= 1
 
 
+def next_by_sign(np, a):
+    y = np.ones(N)
+    for i in range(N - 1):
+        if y[i] > 0:
+            y[i + 1] = -1
+        else:
+            y[i + 1] = (a @ a).sum()
+    return y
+
+
+def next_flag(np, a):
+    y, z = np.zeros(N), np.ones(N)
+    for i in range(N - 1):
+        if z[i] > 0:
+            y[i] = 2
+        else:
+            y[i] = np.sort(a[i])[0]
+        z[i + 1] = -1
+    return y
+
+
+def own_sign(np, a):
+    y = a[:, 0] * 1
+    for i in range(N):
+        if y[i] > 0:
+            y[i] = -1
+        else:
+            y[i] = np.sort(a[i])[0]
+    return y
+
+
+@pytest.mark.usefixtures("numpy_mode")
+@pytest.mark.parametrize("function", [next_by_sign, next_flag, own_sign])
+def test_branches_that_the_state_chooses(function):
+    a = _arrays()[0]
+    _compare(npx.jit(lambda a: function(np, a))(np.array(a)), function(onp, a))
+
+
+def test_rounds_with_effects_are_a_loop():
+    called = []
+
+    def rounds(y):
+        def one(i, y):
+            jax.debug.callback(called.append, i)
+            return jax.lax.dynamic_update_slice(y, y[:1] * 0 + i, (i,))
+
+        return jax.lax.fori_loop(0, 12, one, y)
+
+    made = jax.make_jaxpr(rounds)(jax.numpy.zeros(12))
+    jax.block_until_ready(
+        jaxpr_as_fun(ClosedJaxpr(rewritten(made.jaxpr), made.consts))(onp.ones(12, "float32"))
+    )
+    jax.effects_barrier()
+    assert len(called) == 12
+
+
+def test_starts_that_rounds_add_up():
+    b, k = onp.arange(400.0, dtype="float32").reshape(20, 20), onp.arange(20) % 3
+
+    def rounds(b, k):
+        def one(i, state):
+            s, y = state
+            return s + k[i], jax.lax.dynamic_update_slice(
+                y, jax.lax.dynamic_slice(b, (i, s), (1, 1))[0], (i,)
+            )
+
+        return jax.lax.fori_loop(0, 20, one, (0, jax.numpy.zeros(20)))
+
+    b, k = map(jax.numpy.asarray, (b, k))
+    made = jax.make_jaxpr(rounds)(b, k)
+    found = jaxpr_as_fun(ClosedJaxpr(rewritten(made.jaxpr), made.consts))(b, k)
+    onp.testing.assert_array_equal(found[1], rounds(b, k)[1])
+
+
 @pytest.mark.usefixtures("numpy_mode")
 @pytest.mark.parametrize("function", [rows, elements, read_again, gathered, bound_last])
 def test_gradients(function):

@@ -114,3 +114,22 @@ def test_no_round_reads_or_writes_a_whole_array():
     assert whole[0] > 0 and whole[1] == 0
     for mine, theirs in zip(for_cpu(gradient)(a, w), gradient(a, w), strict=True):
         onp.testing.assert_allclose(mine, theirs, 1e-5)
+
+
+@pytest.mark.parametrize(("dtype", "n"), [("int8", 128), ("uint8", 256)])
+def test_narrow_indices(dtype, n):
+    def rounds(y):
+        def one(state, _):
+            i, y = state
+            zero = jnp.zeros_like(i)
+            row = (
+                jax.lax.dynamic_slice(y, (i - 1, zero), (1, 4), allow_negative_indices=False) * 0.5
+                + 1
+            )
+            y = jax.lax.dynamic_update_slice(y, row, (i, zero), allow_negative_indices=False)
+            return (i + 1, y), None
+
+        return jax.lax.scan(one, (jnp.ones((), dtype), y), None, n - 1)[0][1]
+
+    y = onp.arange(4.0 * n, dtype="float32").reshape(n, 4)
+    onp.testing.assert_array_equal(for_cpu(rounds)(y), rounds(y))

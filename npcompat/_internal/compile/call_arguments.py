@@ -6,13 +6,14 @@ one input, and several views of one array become that array and their lenses.
 
 import operator as python
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as onp
 
 from npcompat._internal.backend.jax import language, sharding
-from npcompat._internal.backend.jaxpr import tracing
+from npcompat._internal.backend.jaxpr import python_numbers, tracing
 from npcompat._internal.compile.trace import Trace
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.graph_node import Leaf
@@ -387,18 +388,50 @@ def path(handle: Handle) -> tuple[Any, ...]:
     return tuple([(lens.get.name, lens.attrs, lens.operands) for lens in _chain(handle)])
 
 
-def _rebuilt(handle: Handle, lenses: Sequence[LensLike], leaves: Sequence[Any] = ()) -> Any:
-    """Return a view of an array through lenses; numbers among `leaves` give start positions."""
+def _rebuilt(
+    handle: Handle,
+    lenses: Sequence[LensLike],
+    leaves: Sequence[Any] = (),
+    results: Sequence[Value] = (),
+) -> Any:
+    """Return a view of an array through lenses; numbers among `leaves`, and results of the program,
+    give start positions.
+    """
     for lens in lenses:
-        handle = view(handle, _placed(lens, leaves) if leaves and lens.operands else lens)
+        handle = view(handle, _placed(lens, leaves, results) if lens.operands else lens)
     return handle
 
 
-def _placed(lens: LensLike, leaves: Sequence[Any]) -> Lens:
-    starts = tuple(
-        [start.place(leaves) if type(start) is Position else start for start in lens.operands]
-    )
-    return Lens(lens.get, lens.put, lens.attrs, lens.look, starts)
+def _placed(lens: LensLike, leaves: Sequence[Any], results: Sequence[Value]) -> LensLike:
+    if not any([isinstance(start, TracedNumber | _Result) for start in lens.operands]):
+        return lens
+    starts: list[Any] = []
+    for start in lens.operands:
+        if type(start) is _Result:
+            starts.append(int(_handles.to_host(_handles.wrap_scalar(results[start.place]))))
+        else:
+            starts.append(start.place(leaves) if type(start) is Position and leaves else start)
+    return Lens(lens.get, lens.put, lens.attrs, lens.look, tuple(starts))
+
+
+@dataclass(frozen=True)
+class _Result:
+    """Stands in the lens of a result for a position that the program computes."""
+
+    place: int
+
+
+def _with_results(lens: LensLike, values: list[Value], makers: list[Any]) -> LensLike:
+    """Return a lens of a traced view whose unknown positions are results of the program."""
+    starts: list[Any] = [*lens.operands]
+    for i, start in enumerate(starts):
+        if isinstance(start, TracedNumber) and type(start) is not Position:
+            starts[i] = _Result(len(values))
+            values.append(Value(python_numbers.element(start.payload, onp.int64)))
+            makers.append(_handles.wrap_scalar)
+    if not any([type(start) is _Result for start in starts]):
+        return lens
+    return Lens(lens.get, lens.put, lens.attrs, lens.look, tuple(starts))
 
 
 class Outputs:
@@ -453,7 +486,7 @@ class Outputs:
                 root = arguments[where]
             else:
                 root = where
-            found.append(_rebuilt(root, lenses, leaves))
+            found.append(_rebuilt(root, lenses, leaves, results))
         return language.unflatten(self.tree, found)
 
 
@@ -480,7 +513,7 @@ def describe(
             continue
         statics.append(None)
         root = root_of(leaf)
-        lenses = _chain(leaf)
+        lenses = [_with_results(lens, values, makers) for lens in _chain(leaf)]
         if id(leaf) in at_argument:
             sources.append(("argument", at_argument[id(leaf)], ()))
         elif id(root) in at_input:

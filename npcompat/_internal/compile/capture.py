@@ -16,7 +16,7 @@ from npcompat._internal.compile.trace import OUTSIDE, CapturedTypeError, Trace, 
 from npcompat._internal.core import dtypes, modes, program_lock
 from npcompat._internal.core.handle import Handle, Value, have_variable_views
 from npcompat._internal.core.op import Op
-from npcompat._internal.core.trace_notes import CAPTURED, LAYOUT
+from npcompat._internal.core.trace_notes import CAPTURED, COPIES, LAYOUT
 from npcompat._internal.dispatch.handles import traced_now, wrap
 from npcompat._internal.support.errors import RefusedError, user_location
 
@@ -176,6 +176,18 @@ def capture(
     )
 
 
+def _refuse_lost_writes(trace: Trace) -> None:
+    """Raise RefusedError if a copy was written that is a view of NumPy's."""
+    for copy, value, where in trace.notes.get(COPIES, ()):
+        if copy._value is not value:
+            raise RefusedError(
+                f"{where}: this part of an array is written by a name of its own. Its position is "
+                "not known while the function is being compiled, and it is a copy where functions "
+                "are not converted (without loops and branches, without source, loops='python'); "
+                "write the array, `a[i] = new`, or take a copy"
+            )
+
+
 def _run(
     function: Body,
     trace: Trace,
@@ -192,6 +204,7 @@ def _run(
     with modes.changed(trace=trace):
         outputs, result = function(proxies, trace)
         spread_writes(trace)
+    _refuse_lost_writes(trace)
     changed = [
         i
         for i, (p, start) in enumerate(zip(proxies, starts, strict=True))

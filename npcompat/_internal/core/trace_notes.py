@@ -12,6 +12,7 @@ from npcompat._internal.core import modes
 GUARDS, COUNTED, AT_END, LAYOUT = "guards", "counted guards", "at end", "layout on a mesh"
 DIFFERENTIATES = "runs backward"
 CAPTURED = "lists of what ended traces have captured"
+COPIES = "copies that are views of NumPy's"
 _MAKES = "makes arrays"
 _NOTED = "dicts whose items are noted"
 # kinds of `compile/guards.py`: an item of a dict, all items, a function to call
@@ -87,6 +88,7 @@ def _outermost() -> Any:
 __all__ = [
     "AT_END",
     "CAPTURED",
+    "COPIES",
     "COUNTED",
     "GUARDS",
     "LAYOUT",

@@ -10,13 +10,16 @@ import numpy as onp
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle, Value, check_writeable, payload_now, root_of
 from npcompat._internal.core.index_spec import FULL, indexed_shape
-from npcompat._internal.dispatch import handles, writes
+from npcompat._internal.core.trace_notes import COPIES
+from npcompat._internal.dispatch import handles, late_bound, writes
 from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.dispatch.backends import ON_DEVICES
 from npcompat._internal.indexing import advanced, host, lens
 from npcompat._internal.indexing.assigned_value import fitted
 from npcompat._internal.indexing.basic import ELEMENT, basic, element
 from npcompat._internal.indexing.checks import REAL, check_element, check_for_mask, checked_scalar
+from npcompat._internal.indexing.parse import has_arrays
+from npcompat._internal.support.errors import user_location
 
 _current_mode, _default_mode = modes._MODE.get, modes._process_default
 
@@ -36,11 +39,21 @@ def getitem(handle: Any, key: Any) -> Any:
     parsed = basic(handle.shape, key)
     if parsed is None:
         small = host.get_small(handle, key)
-        return advanced.get(handle, key) if small is None else small
+        copy = advanced.get(handle, key) if small is None else small
+        if mode.trace is not None and _is_view_of_numpys(key):
+            mode.trace.notes.setdefault(COPIES, []).append((copy, copy._value, user_location()))
+        return copy
     found, scalar = parsed
     if scalar:
         return apply(lens.index_get, (handle, *found.operands), found.attrs)
     return lens.view(handle, found)
+
+
+def _is_view_of_numpys(key: Any) -> bool:
+    """Return True for a key that is advanced only because traced integers stand for positions."""
+    items = key if type(key) is tuple else (key,)
+    others = [i for i in items if not (type(i) in late_bound.scalars and i.dtype.kind in "iu")]
+    return len(others) < len(items) and not has_arrays(tuple(others))
 
 
 def _is_off_tape(handle: Any, new: Any, mode: modes.Mode) -> bool:
@@ -72,6 +85,9 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
         return  # the last step of `a[key] += x`, which has written the view already
     check_writeable(handle)
     mode = modes.current()
+    if mode.trace is not None and isinstance(new, Handle) and COPIES in mode.trace.notes:
+        copies = mode.trace.notes[COPIES]
+        copies[:] = [copy for copy in copies if copy[0] is not new]  # `a[key] += x` stores it
     if (
         (mode.may_touch_host_buffers or _is_off_tape(handle, new, mode))
         and type(payload_now(root_of(handle)._value)) not in ON_DEVICES

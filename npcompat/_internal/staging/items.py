@@ -55,6 +55,20 @@ def has_symbolic(key: Any) -> bool:
     return isinstance(key, SymbolicNumber)
 
 
+def _with_numbers(array: Any, key: Any) -> Any:
+    """Return a key of an array with numbers for traced integer scalars, which select a view; an
+    advanced key as it is.
+    """
+    items = key if type(key) is tuple else (key,)
+    if not any(map(is_traced_int, items)) or not isinstance(array, Handle):
+        return key
+    found = tuple([number_of(i) if is_traced_int(i) else i for i in items])
+    is_selection = type(handles.read(array).payload) is masked_array.MaskedPayload
+    if is_selection or has_arrays(tuple([i for i in found if not isinstance(i, SymbolicNumber)])):
+        return key
+    return found if type(key) is tuple else found[0]
+
+
 def number_of(scalar: Any) -> SymbolicNumber:
     """Return a traced integer scalar as a symbolic number; equal computations give one number."""
     trace = context.running()
@@ -306,6 +320,7 @@ def _as_arrays(key: Any) -> Any:
 
 def getitem(array: Any, key: Any) -> Any:
     """Return `array[key]`."""
+    key = _with_numbers(array, key)
     if not has_symbolic(key):
         return array[key]
     if not isinstance(array, Handle):
@@ -377,6 +392,7 @@ def setitem(array: Any, key: Any, new: Any) -> None:
         return
     if type(new) is SymbolicNumber:
         new = _element(new, array.dtype)
+    key = _with_numbers(array, key)
     if not has_symbolic(key):
         array[key] = new  # type: ignore[index]
         return
@@ -449,6 +465,7 @@ def update_item(
     array: Any, key: Any, operation: Callable[[Any, Any], Any], value: Callable[[], Any]
 ) -> None:
     """Compute `array[key] op= value()`."""
+    key = _with_numbers(array, key)
     old = getitem(array, key)
     if isinstance(old, Handle) and is_window(old):
         old = handles.wrap(handles.read(old))  # of its own: it is written into the array below

@@ -120,6 +120,8 @@ def at_once(
     if loop.params["length"] not in ROUNDS:
         return None
     body = ScanBody(loop)
+    if any([e.effects for e in body.equations]):
+        return None
     choices = [i for i, e in enumerate(body.equations) if e.primitive.name == "cond"]
     try:
         if len(choices) == 1:
@@ -146,8 +148,9 @@ def _with_choice(body: ScanBody, known: Mapping[Any, Any], place: int) -> Callab
         return [named.get(v, v) if isinstance(v, Var) else v for v in atoms]
 
     rest = [e.replace(invars=renamed(e.invars)) for e in body.equations[place + 1 :]]
-    rounds = _Rounds(body, known, [*equations, *rest], renamed(body.results))
-    choice = _Rounds(body, known, body.equations[:place], body.results, cond.invars[0])
+    index = cond.invars[0]  # what it reads of the state must be the round's own, too
+    rounds = _Rounds(body, known, [*equations, *rest], renamed(body.results), index)
+    choice = _Rounds(body, known, body.equations[:place], body.results, index, is_part=True)
 
     def run(*operands: Any) -> list[Any]:
         found: list[Any] = lax.cond(
@@ -200,8 +203,10 @@ class _Rounds:
         Operands of the loop that are known.
     equations, results : sequence
         What a round computes, and its results.
-    part : Var, optional
-        What is wanted instead of the results, if the equations are the beginning of a round.
+    index : Var or Literal, optional
+        Number of the branch that the equations are the round with.
+    is_part : bool
+        True if only `index` is wanted, and the equations are the beginning of a round.
     """
 
     def __init__(
@@ -210,7 +215,8 @@ class _Rounds:
         known: Mapping[Any, Any],
         equations: Sequence[JaxprEqn],
         results: Sequence[Any],
-        part: Any = None,
+        index: Any = None,
+        is_part: bool = False,
     ) -> None:
         self._body = body
         self._numbers = RoundNumbers(body, known)
@@ -219,16 +225,17 @@ class _Rounds:
         self._once: list[JaxprEqn] = []  # what is the same in all rounds
         self._each: list[JaxprEqn] = []
         self._reads: dict[Var, tuple[Var, RoundPlace]] = {}
-        wanted = results if part is None else [part]
-        equations = needed([v for v in wanted if isinstance(v, Var)], equations)
+        wanted = [index] if is_part else results
+        analysed = [v for v in (*wanted, index) if isinstance(v, Var)]
+        equations = needed(analysed, equations)
         self._states = self._changed(equations, results)
         self._versions = dict(self._states)
         for equation in equations:
             self._add(equation)
-        state = [] if part is not None else [*zip(body.state, results, strict=False)]
+        state = [] if is_part else [*zip(body.state, results, strict=False)]
         self._outs = [self._result(*pair) for pair in state]
         self._stacked = [self._actual(r) for r in wanted[len(state) :]]
-        self._refuse_states(self._stacked)
+        self._refuse_states([*self._stacked, self._actual(index)])
         self._check_gain()
 
     # --- analysis
@@ -297,6 +304,7 @@ class _Rounds:
         out = equation.outvars[0]
         if not isinstance(array, Var) or array in self._varying:
             return False
+        self._refuse_states(starts)
         state = self._versions.get(array)
         widest = WIDEST if state is None else 1
         place = self._place(starts, equation.params["slice_sizes"], array, widest)
@@ -319,7 +327,7 @@ class _Rounds:
     def _write(self, equation: JaxprEqn) -> None:
         array, update, *starts = equation.invars
         state = self._versions[array]
-        self._refuse_states([update])
+        self._refuse_states([update, *starts])
         kind: Any = update.aval
         place = self._place(starts, kind.shape, array)
         if place is None or array is not state.last:
@@ -370,9 +378,12 @@ class _Rounds:
         wanted += [s.added[1] for s in states if s.added is not None]
         self._each = needed([v for v in wanted if isinstance(v, Var)], self._each)
         products = any([e.primitive.name == "dot_general" for e in self._each])
-        largest = max([bytes_of(v.aval) for e in self._each for v in e.outvars], default=0)
+        windows = [v for v, (_, place) in self._reads.items() if place.sizes[place.axis] > 1]
+        made = [*windows, *[v for e in self._each for v in e.outvars]]
+        largest = max([bytes_of(v.aval) for v in made], default=0)
         most = MOST_OF_PRODUCTS if products else MOST_EACH * len(self._each)
-        if _work(self._each) > most or largest * self._body.length > MOST_BYTES:
+        work = _work(self._each) + sum([elements(v.aval) for v in windows])
+        if work > most or largest * self._body.length > MOST_BYTES:
             raise _DependentError
 
     # --- running

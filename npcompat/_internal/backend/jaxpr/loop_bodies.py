@@ -12,7 +12,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax import lax
+from jax import dtypes, lax
 
 PUT = "put_in_place"
 """Name of the call that writes: `put(array, new, *begin)`."""
@@ -47,7 +47,7 @@ def in_place(a: Any, new: Any, begin: Sequence[Any], after: Sequence[Any] = ()) 
     """
     if not after:
         return _put(a, new, *begin)
-    first = [lax.convert_element_type(jnp.ravel(v)[0] > 0, begin[0].dtype) for v in after if v.size]
+    first = [(jnp.real(jnp.ravel(v)[0]) > 0).astype("int32") for v in after if v.size]
     return _put_after(a, new, sum(first), *begin)
 
 
@@ -55,7 +55,7 @@ def read_apart(a: Any, begin: Sequence[Any], sizes: Sequence[int]) -> Any:
     """Return the part of an array from `begin` on, which XLA reads once, where it stands."""
 
     def read_apart(a: Any, *begin: Any) -> Any:
-        rounds = jnp.minimum(jnp.abs(sum(begin)) + 1, 1)
+        rounds = jnp.minimum(_place(begin) + 1, 1)
 
         def read(state: Any) -> Any:
             return state[0] + 1, lax.dynamic_slice(a, begin, sizes, allow_negative_indices=False)
@@ -67,11 +67,17 @@ def read_apart(a: Any, begin: Sequence[Any], sizes: Sequence[int]) -> Any:
 
 
 def _one_round(a: Any, new: Any, *begin: Any) -> Any:
-    return _written(a, new, begin, jnp.abs(sum(begin)))
+    return _written(a, new, begin, _place(begin))
 
 
 def _one_round_after(a: Any, new: Any, others: Any, *begin: Any) -> Any:
-    return _written(a, new, begin, jnp.abs(sum(begin)) + others)
+    return _written(a, new, begin, _place(begin) + others)
+
+
+def _place(begin: Sequence[Any]) -> Any:
+    """Return a number that is not negative, which XLA does not know; of a type that can be added to."""
+    wide = dtypes.canonicalize_dtype("int64")
+    return jnp.abs(sum([lax.convert_element_type(b, wide) for b in begin]))
 
 
 def _written(a: Any, new: Any, begin: Sequence[Any], place: Any) -> Any:

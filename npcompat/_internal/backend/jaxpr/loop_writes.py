@@ -5,6 +5,7 @@ to the sum, a loop takes the square of the time. So each round adds to the row. 
 made to be in place on the CPU (see `loop_bodies`), as those of other loops are when they are traced.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -34,9 +35,10 @@ def with_sums_of_parts(loop: JaxprEqn, call: Call) -> JaxprEqn:
         return loop
     body = ScanBody(loop)
     made = {v: e for e in body.equations for v in e.outvars}
+    used = Counter([v for e in body.equations for v in e.invars if isinstance(v, Var)])
     equations: list[JaxprEqn] = []
     for equation in body.equations:
-        equations += _in_parts(equation, made, call)
+        equations += _in_parts(equation, made, used, call)
     return _with_body(loop, body, equations, body.results)
 
 
@@ -144,11 +146,13 @@ def _is_write(equation: JaxprEqn) -> bool:
     return elements(equation.invars[0].aval) >= SMALL and any([isinstance(s, Var) for s in starts])
 
 
-def _in_parts(equation: JaxprEqn, made: Mapping[Var, JaxprEqn], call: Call) -> list[JaxprEqn]:
+def _in_parts(
+    equation: JaxprEqn, made: Mapping[Var, JaxprEqn], used: Mapping[Var, int], call: Call
+) -> list[JaxprEqn]:
     """Return the equations of a sum whose parts are added in place; itself for all others."""
     if equation.primitive.name != _SUM:
         return [equation]
-    terms = [*_terms(equation, made)]
+    terms = [*_terms(equation, made, used)]
     parts = [made[t] for t in terms if _is_part(t, made)]
     rest = [t for t in terms if not _is_part(t, made)]
     if not parts or not rest:
@@ -172,13 +176,15 @@ def _in_parts(equation: JaxprEqn, made: Mapping[Var, JaxprEqn], call: Call) -> l
     return found
 
 
-def _terms(equation: JaxprEqn, made: Mapping[Var, JaxprEqn]) -> Iterator[Any]:
-    """Iterate over what a sum of sums adds up."""
+def _terms(
+    equation: JaxprEqn, made: Mapping[Var, JaxprEqn], used: Mapping[Var, int]
+) -> Iterator[Any]:
+    """Iterate over what a sum of sums adds up; a sum that others use, too, is one term."""
     kind: Any = equation.outvars[0].aval
     for atom in equation.invars:
         by = _maker(atom, made, kind.dtype)
-        if by is not None and by.primitive.name == _SUM:
-            yield from _terms(by, made)
+        if by is not None and by.primitive.name == _SUM and used[by.outvars[0]] == 1:
+            yield from _terms(by, made, used)
         elif by is not None and _is_part(by.outvars[0], made):
             yield by.outvars[0]
         else:
@@ -228,4 +234,4 @@ def _read_apart(sizes: Sequence[int], array: Any, *starts: Any) -> Any:
     return read_apart(array, starts, sizes)
 
 
-__all__ = ["with_writes_in_place"]
+__all__ = ["with_sums_of_parts", "with_writes_in_place"]

@@ -96,8 +96,8 @@ def foreach(
     >>> out, last
     (array([0, 1, 3, 6]), np.int64(6))
     """
-    single = isinstance(data, Handle)
-    pieces = _tuple(data)
+    single = not isinstance(data, list | tuple)
+    pieces = [asarray(p) for p in ([data] if single else data)]
     leaves, tree = language.flatten(init_states)
     states = [asarray(s) for s in leaves]
 

@@ -191,6 +191,14 @@ def test_foreach_stacks_outputs_and_carries_states():
     both(make)
 
 
+def test_foreach_over_numpys_arrays():
+    data, step = onp.arange(6.0).reshape(3, 2), lambda x, s: (x + s, x * 1 + s)
+    outs, last = npx.foreach(step, data, onp.zeros(2))
+    assert isinstance(last, np.ndarray) and outs.tolist() == [[0, 1], [2, 4], [6, 9]]
+    (outs,), _ = npx.foreach(lambda x, s: ([x[0] + x[1]], s), [data, data], onp.zeros(2))
+    assert outs.tolist() == (data * 2).tolist()
+
+
 def test_foreach_over_several_arrays_with_nested_states():
     def make(jit):
         @jit

@@ -378,7 +378,11 @@ def _line(rng):
     kind = rng.random()
     if kind < 0.15:
         return f"t = {value}"
-    if kind < 0.25:
+    if kind < 0.2:  # through a name of its own
+        return (
+            f"r = {rng.choice('xac')}[{rng.choice(PLACES)}]; r {rng.choice(('+=', '*='))} {value}"
+        )
+    if kind < 0.3:
         return f"flag = flag | (np.sum({value}) > 3)"
     return (
         f"{rng.choice('xyac')}[{rng.choice(PLACES)}] {rng.choice(('=', '=', '+=', '*='))} {value}"

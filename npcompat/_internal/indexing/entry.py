@@ -18,7 +18,7 @@ from npcompat._internal.indexing import advanced, host, lens
 from npcompat._internal.indexing.assigned_value import fitted
 from npcompat._internal.indexing.basic import ELEMENT, basic, element
 from npcompat._internal.indexing.checks import REAL, check_element, check_for_mask, checked_scalar
-from npcompat._internal.indexing.parse import has_arrays
+from npcompat._internal.indexing.parse import is_basic_but_for
 from npcompat._internal.support.errors import user_location
 
 _current_mode, _default_mode = modes._MODE.get, modes._process_default
@@ -51,9 +51,7 @@ def getitem(handle: Any, key: Any) -> Any:
 
 def _is_view_of_numpys(key: Any) -> bool:
     """Return True for a key that is advanced only because traced integers stand for positions."""
-    items = key if type(key) is tuple else (key,)
-    others = [i for i in items if not (type(i) in late_bound.scalars and i.dtype.kind in "iu")]
-    return len(others) < len(items) and not has_arrays(tuple(others))
+    return is_basic_but_for(key, lambda i: type(i) in late_bound.scalars and i.dtype.kind in "iu")
 
 
 def _is_off_tape(handle: Any, new: Any, mode: modes.Mode) -> bool:
@@ -85,15 +83,15 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
         return  # the last step of `a[key] += x`, which has written the view already
     check_writeable(handle)
     mode = modes.current()
-    if mode.trace is not None and isinstance(new, Handle) and COPIES in mode.trace.notes:
-        copies = mode.trace.notes[COPIES]
-        copies[:] = [copy for copy in copies if copy[0] is not new]  # `a[key] += x` stores it
     if (
         (mode.may_touch_host_buffers or _is_off_tape(handle, new, mode))
         and type(payload_now(root_of(handle)._value)) not in ON_DEVICES
         and host.put(handle, key, new, mode.is_default)
     ):
         return
+    if mode.trace is not None and isinstance(new, Handle) and COPIES in mode.trace.notes:
+        copies = mode.trace.notes[COPIES]
+        copies[:] = [copy for copy in copies if copy[0] is not new]  # `a[key] += x` stores it
     starts = element(key, handle.shape)
     if starts is not None:
         if type(new) not in REAL:

@@ -7,7 +7,7 @@ Keys of one int, and keys that NumPy handles for arrays on the host, don't come 
 """
 
 import operator as python
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -122,6 +122,13 @@ def has_arrays(key: Any) -> bool:
     return any([item is not Ellipsis and _kind_of(item) is None for item in key])
 
 
+def is_basic_but_for(key: Any, is_number: Callable[[Any], bool]) -> bool:
+    """Return True for an advanced key that would be basic if some of its items were numbers."""
+    items = key if type(key) is tuple else (key,)
+    others = tuple([item for item in items if not is_number(item)])
+    return len(others) < len(items) and not has_arrays(others)
+
+
 def parse(shape: Sequence[int], key: Any) -> ParsedKey:
     """Parse a key of an array of this shape.
 
@@ -230,6 +237,7 @@ __all__ = [
     "Kind",
     "ParsedKey",
     "has_arrays",
+    "is_basic_but_for",
     "is_mask",
     "numpy_error",
     "parse",

@@ -29,7 +29,7 @@ from npcompat._internal.dispatch.symbolic_number import (
 from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat._internal.indexing import lens
 from npcompat._internal.indexing.basic import step_of
-from npcompat._internal.indexing.parse import Kind, has_arrays, parse
+from npcompat._internal.indexing.parse import Kind, has_arrays, is_basic_but_for, parse
 from npcompat._internal.staging import context
 from npcompat._internal.staging.carried import is_window
 from npcompat._internal.support.errors import user_location
@@ -59,13 +59,12 @@ def _with_numbers(array: Any, key: Any) -> Any:
     """Return a key of an array with numbers for traced integer scalars, which select a view; an
     advanced key as it is.
     """
+    if not isinstance(array, Handle) or not is_basic_but_for(key, is_traced_int):
+        return key
+    if type(handles.read(array).payload) is masked_array.MaskedPayload:
+        return key
     items = key if type(key) is tuple else (key,)
-    if not any(map(is_traced_int, items)) or not isinstance(array, Handle):
-        return key
     found = tuple([number_of(i) if is_traced_int(i) else i for i in items])
-    is_selection = type(handles.read(array).payload) is masked_array.MaskedPayload
-    if is_selection or has_arrays(tuple([i for i in found if not isinstance(i, SymbolicNumber)])):
-        return key
     return found if type(key) is tuple else found[0]
 
 

@@ -14,12 +14,11 @@ from jax import lax
 
 from npcompat._internal.backend.jaxpr import loop_bodies
 from npcompat._internal.backend.jaxpr.compat import ClosedJaxpr, Literal
-from npcompat._internal.backend.jaxpr.primitives import CALLS, called
+from npcompat._internal.backend.jaxpr.primitives import CALLS, SAME, called
 
 FEW = 4096
 """Maximum elements, of both arms together, up to which both are computed."""
 _HEAVY = frozenset(("while", "scan", "cond", "dot_general", "custom_call", "sort"))
-_UNCHANGED = frozenset(("copy", "copy_p", "optimization_barrier"))
 _PUT = "dynamic_update_slice"
 
 Arm = Callable[..., tuple[Any, ...]]
@@ -53,7 +52,7 @@ def _elements(jaxpr: Any) -> float:
             total += _elements(getattr(inner, "jaxpr", inner))
         elif name == _PUT:
             total += math.prod(equation.invars[1].aval.shape)
-        elif name not in _UNCHANGED:
+        elif name not in SAME:
             total += max([math.prod(v.aval.shape) for v in equation.outvars], default=0)
     return total
 
@@ -125,7 +124,7 @@ def _predicated(closed: ClosedJaxpr, arrays: Sequence[Any], flag: Any) -> list[t
             outs = equation.primitive.bind(*given, **params)
             outs = outs if equation.primitive.multiple_results else [outs]
             values.update(zip(equation.outvars, outs, strict=True))
-            if name in _UNCHANGED and len(equation.invars) == 1:
+            if name in SAME and len(equation.invars) == 1:
                 root_of[equation.outvars[0]] = root(equation.invars[0])
         return [(value(v), root(v)) for v in jaxpr.outvars]
 

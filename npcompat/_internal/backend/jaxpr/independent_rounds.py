@@ -35,7 +35,7 @@ from npcompat._internal.backend.jaxpr.loop_bodies import is_apart, is_put
 from npcompat._internal.backend.jaxpr.loop_writes import with_sums_of_parts, with_writes_in_place
 from npcompat._internal.backend.jaxpr.makers import body_of
 from npcompat._internal.backend.jaxpr.nested_jaxprs import NestedJaxprs, inline, is_pure, needed
-from npcompat._internal.backend.jaxpr.primitives import CALLS, bytes_of, elements, family
+from npcompat._internal.backend.jaxpr.primitives import CALLS, SAME, bytes_of, elements, family
 from npcompat._internal.backend.jaxpr.round_numbers import RoundNumbers, numbers_returned
 from npcompat._internal.backend.jaxpr.round_places import RoundPlace, place_of_rounds
 from npcompat._internal.backend.jaxpr.scan_body import ScanBody
@@ -56,8 +56,6 @@ _PURE = family("elementwise", "placing", "free", "reduction", "arg_reduction", "
     "dot_general",
     "iota",
 }
-_NAMED_AGAIN = ("copy", "copy_p", "optimization_barrier")
-"""Primitives whose results are their operands."""
 _SUMS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
     "add": ("iu", lambda first, values: first + jnp.sum(values, 0, dtype=values.dtype)),
     "add_any": ("fc", lambda first, values: first + jnp.sum(values, 0)),
@@ -78,13 +76,15 @@ class _DependentError(Exception):
 def with_rounds_at_once(jaxpr: Jaxpr, call: Callable[..., JaxprEqn], on_cpu: bool) -> Jaxpr:
     """Return a jaxpr in which loops of independent rounds are no loops; inner ones come first.
 
-    `call(equation, function)` is a call of a function in place of an equation.
+    Those that stay loops write in place. `call(equation, function)` is a call of a function in place
+    of an equation.
     """
-
     return _AtOnce(call, on_cpu).jaxpr(jaxpr)
 
 
 class _AtOnce(NestedJaxprs):
+    """Jaxprs whose loops are computed at once, or write in place."""
+
     def __init__(self, call: Callable[..., JaxprEqn], on_cpu: bool) -> None:
         super().__init__()
         self._call, self._on_cpu = call, on_cpu
@@ -244,7 +244,7 @@ class _Rounds:
         """Return the variables of the state that rounds change."""
         names: dict[Any, Any] = {}
         for equation in equations:
-            if equation.primitive.name in _NAMED_AGAIN:
+            if equation.primitive.name in SAME:
                 for a, b in zip(equation.invars, equation.outvars, strict=True):
                     names[b] = names.get(a, a) if isinstance(a, Var) else a
         found = {}
@@ -267,11 +267,12 @@ class _Rounds:
             raise _DependentError
 
     def _add(self, equation: JaxprEqn) -> None:
+        """Add an equation to those of all rounds, of each, or to what is known of the state."""
         name = equation.primitive.name
         invars = [self._actual(v) for v in equation.invars]
         equation = equation.replace(invars=invars)
         has_state = any(map(self._is_state, invars))
-        if (has_state and name in _NAMED_AGAIN) or _is_same(equation):
+        if (has_state and name in SAME) or _is_same(equation):
             self._same.update(zip(equation.outvars, invars, strict=True))
         elif name == "dynamic_slice" and self._reads_own(equation):
             pass

@@ -19,8 +19,7 @@ from npcompat._internal.backend.jaxpr.compat import (
     Var,
     jaxpr_as_fun,
 )
-from npcompat._internal.backend.jaxpr.makers import body_of
-from npcompat._internal.backend.jaxpr.nested_jaxprs import is_call, is_pure, needed
+from npcompat._internal.backend.jaxpr.nested_jaxprs import is_pure, needed, runs
 from npcompat._internal.backend.jaxpr.primitives import bytes_of, family
 from npcompat._internal.backend.jaxpr.scan_body import ScanBody
 
@@ -36,19 +35,11 @@ _KNOWN = family("elementwise", "fusible", "placing", "free", "product", "positio
 def with_products_before(equation: JaxprEqn) -> Callable[..., list[Any]] | None:
     """Return a function that computes a loop after the products of its rounds; None if it has none."""
     length = equation.params["length"]
-    if not isinstance(length, int) or length < LEAST_ROUNDS or not _has_product(equation):
+    if not isinstance(length, int) or length < LEAST_ROUNDS or not runs(equation, ("dot_general",)):
         return None
     body = _Products(equation)
     products = body.products()
     return partial(body.run, products) if products else None
-
-
-def _has_product(equation: JaxprEqn) -> bool:
-    for inner in body_of(equation).eqns:
-        name = inner.primitive.name
-        if name == "dot_general" or (is_call(inner) and _has_product(inner)):
-            return True
-    return False
 
 
 class _Products(ScanBody):

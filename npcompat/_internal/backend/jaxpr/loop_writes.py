@@ -1,8 +1,9 @@
 """Writes and sums of loops that were differentiated, done in place.
 
-The derivative of `a[i]` is an array of zeros with one row written. If each round adds such an array
-to the sum, a loop takes the square of the time. So each round adds to the row. And its writes are
-made to be in place on the CPU (see `loop_bodies`), as those of other loops are when they are traced.
+The derivative of `a[i]` is an array of zeros with one row written. A loop over the rows that adds
+such an array in each round takes a time that grows with the square of their number. So each round
+adds to the row. And its writes are made to be in place on the CPU (see `loop_bodies`), as those of
+other loops are when they are traced.
 """
 
 from collections import Counter
@@ -15,13 +16,11 @@ from jax import lax
 from npcompat._internal.backend.jaxpr.compat import JaxprEqn, Literal, Var
 from npcompat._internal.backend.jaxpr.loop_bodies import SMALL, in_place, is_apart, read_apart
 from npcompat._internal.backend.jaxpr.makers import body_of
-from npcompat._internal.backend.jaxpr.nested_jaxprs import inline, is_call, needed
-from npcompat._internal.backend.jaxpr.primitives import elements
+from npcompat._internal.backend.jaxpr.nested_jaxprs import inline, needed, runs
+from npcompat._internal.backend.jaxpr.primitives import SAME, elements
 from npcompat._internal.backend.jaxpr.scan_body import ScanBody
 
 _SUM = "add_any"
-_NAMED_AGAIN = ("copy", "copy_p", "optimization_barrier")
-_MOVED = (*_NAMED_AGAIN, "convert_element_type")
 _PARTS = ("dynamic_update_slice", "scatter-add", "scatter_add")
 Call = Callable[[JaxprEqn, Callable[..., Any], Sequence[Any]], JaxprEqn]
 
@@ -31,7 +30,7 @@ def with_sums_of_parts(loop: JaxprEqn, call: Call) -> JaxprEqn:
 
     `call(equation, function, operands)` is a call of a function in place of an equation.
     """
-    if not _has(loop, (_SUM,)) or not _has(loop, _PARTS):
+    if not runs(loop, (_SUM,)) or not runs(loop, _PARTS):
         return loop
     body = ScanBody(loop)
     made = {v: e for e in body.equations for v in e.outvars}
@@ -44,7 +43,7 @@ def with_sums_of_parts(loop: JaxprEqn, call: Call) -> JaxprEqn:
 
 def with_writes_in_place(loop: JaxprEqn, call: Call) -> JaxprEqn:
     """Return a loop whose rounds write to large arrays in place; `call` as above."""
-    if not _has(loop, _PARTS[:1]):
+    if not runs(loop, _PARTS[:1]):
         return loop
     body = ScanBody(loop)
     writing = _Writing(body.equations, call)
@@ -97,7 +96,7 @@ class _Writing:
     def _root(self, atom: Any) -> Any:
         while isinstance(atom, Var) and atom in self._made:
             equation = self._made[atom]
-            if equation.primitive.name not in _NAMED_AGAIN:
+            if equation.primitive.name not in SAME:
                 break
             atom = equation.invars[equation.outvars.index(atom)]
         return atom
@@ -126,16 +125,6 @@ def _opened(call: JaxprEqn) -> list[JaxprEqn]:
     made: list[JaxprEqn] = []
     inline(body, dict(zip(body.invars, call.invars, strict=True)), made, lambda e: not is_apart(e))
     return [*made[:-1], made[-1].replace(outvars=call.outvars)]
-
-
-def _has(loop: JaxprEqn, names: Sequence[str]) -> bool:
-    return any(
-        [
-            inner.primitive.name in names
-            or (is_call(inner) and not is_apart(inner) and _has(inner, names))
-            for inner in body_of(loop).eqns
-        ]
-    )
 
 
 def _is_write(equation: JaxprEqn) -> bool:
@@ -195,7 +184,7 @@ def _maker(atom: Any, made: Mapping[Var, JaxprEqn], dtype: Any) -> JaxprEqn | No
     """Return the equation that computes a value, which others only name again."""
     while isinstance(atom, Var) and atom in made:
         equation = made[atom]
-        if equation.primitive.name not in _MOVED:
+        if equation.primitive.name not in SAME | {"convert_element_type"}:
             return equation
         atom = equation.invars[equation.outvars.index(atom)]
         kind: Any = atom.aval

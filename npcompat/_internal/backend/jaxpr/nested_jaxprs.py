@@ -62,6 +62,12 @@ def is_call(equation: JaxprEqn) -> bool:
     return equation.primitive.name in _INLINED and not called(equation).consts
 
 
+def runs(equation: JaxprEqn, names: Collection[str]) -> bool:
+    """Return True if a call or a loop has an equation of some primitives, or a call that has."""
+    equations = body_of(equation).eqns
+    return any([e.primitive.name in names or (is_call(e) and runs(e, names)) for e in equations])
+
+
 def is_pure(equation: JaxprEqn, primitives: Collection[str]) -> bool:
     """Return True for an equation of some primitives, or a call of such, without effects."""
     name = equation.primitive.name
@@ -118,4 +124,4 @@ class NestedJaxprs(ABC):
         return value
 
 
-__all__ = ["NestedJaxprs", "inline", "is_call", "is_pure", "needed", "within"]
+__all__ = ["NestedJaxprs", "inline", "is_call", "is_pure", "needed", "runs", "within"]

@@ -90,6 +90,8 @@ def family(*names: str) -> frozenset[str]:
 
 
 ELEMENTWISE = family("elementwise")
+SAME = frozenset(["copy", "copy_p", "optimization_barrier"])
+"""Primitives whose results are their operands."""
 CALLS = family("call")
 
 

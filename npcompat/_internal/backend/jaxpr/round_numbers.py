@@ -50,7 +50,7 @@ class RoundNumbers:
 
     def __init__(self, body: ScanBody, known: Mapping[Any, onp.ndarray]) -> None:
         self._rounds = body.length
-        self._known: dict[Var, onp.ndarray] = {v: _counted(body, v) for v in body.steps}
+        self._known: dict[Var, onp.ndarray] = {v: body.counts(v, onp) for v in body.steps}
         given = body.loop.invars[len(body.loop.invars) - len(body.read) :]
         for variable, operand in zip(body.read, given, strict=True):
             if isinstance(operand, Var) and operand in known:
@@ -92,17 +92,6 @@ def numbers_returned(loop: JaxprEqn, known: Mapping[Any, onp.ndarray]) -> dict[A
     pairs = zip(loop.outvars[carried:], body.results[carried:], strict=True)
     found = {out: numbers.of(result) for out, result in pairs}
     return {out: values for out, values in found.items() if values is not None}
-
-
-def _counted(body: ScanBody, variable: Var) -> onp.ndarray:
-    start, step = body.steps[variable]
-    kind: Any = variable.aval
-    counted = onp.arange(body.length, dtype=kind.dtype)
-    with onp.errstate(over="ignore"):
-        found: onp.ndarray = (
-            onp.asarray(start, kind.dtype) + onp.asarray(step, kind.dtype) * counted
-        )
-    return found[::-1] if body.reverse else found
 
 
 __all__ = ["RoundNumbers", "numbers_returned"]

@@ -61,10 +61,15 @@ class ScanBody:
         b = a + len(self.state)
         return [*self.closed.consts, *given[:a]], given[a:b], given[b:]
 
-    def counts(self, variable: Var) -> Any:
-        """Return the values of a counter, in the order in which the loop reads others."""
+    def counts(self, variable: Var, xp: Any = jnp) -> Any:
+        """Return the values of a counter, in the order in which the loop reads others.
+
+        They are an array of `xp`: of JAX, for a program, or of NumPy, where they are known.
+        """
         start, step = self.steps[variable]
-        counted = start + step * jnp.arange(self.length, dtype=jnp.asarray(start).dtype)
+        kind: Any = variable.aval
+        counted = xp.arange(self.length, dtype=kind.dtype)
+        counted = xp.asarray(start, kind.dtype) + xp.asarray(step, kind.dtype) * counted
         return counted[::-1] if self.reverse else counted
 
     def count(self, variable: Var) -> Any:

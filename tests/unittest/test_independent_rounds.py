@@ -3,6 +3,7 @@
 import linecache
 import random
 import warnings
+from functools import partial
 
 import jax
 import numpy as onp
@@ -244,31 +245,32 @@ def test_rounds_with_effects_are_a_loop():
     def rounds(y):
         def one(i, y):
             jax.debug.callback(called.append, i)
-            return jax.lax.dynamic_update_slice(y, y[:1] * 0 + i, (i,))
+            new = jax.numpy.full(1, i, y.dtype)
+            return jax.lax.dynamic_update_slice(y, new, (i,), allow_negative_indices=False)
 
         return jax.lax.fori_loop(0, 12, one, y)
 
-    made = jax.make_jaxpr(rounds)(jax.numpy.zeros(12))
-    jax.block_until_ready(
-        jaxpr_as_fun(ClosedJaxpr(rewritten(made.jaxpr), made.consts))(onp.ones(12, "float32"))
-    )
+    y = jax.numpy.zeros(12)
+    made = jax.make_jaxpr(rounds)(y)
+    (found,) = jaxpr_as_fun(ClosedJaxpr(rewritten(made.jaxpr), made.consts))(y)
+    assert found.tolist() == [*range(12)]
     jax.effects_barrier()
     assert len(called) == 12
 
 
 def test_starts_that_rounds_add_up():
-    b, k = onp.arange(400.0, dtype="float32").reshape(20, 20), onp.arange(20) % 3
+    plain = partial(jax.lax.dynamic_slice, allow_negative_indices=False)
+    b, k = jax.numpy.arange(400.0).reshape(20, 20), jax.numpy.arange(20) % 3
 
     def rounds(b, k):
         def one(i, state):
             s, y = state
-            return s + k[i], jax.lax.dynamic_update_slice(
-                y, jax.lax.dynamic_slice(b, (i, s), (1, 1))[0], (i,)
-            )
+            new, step = plain(b, (i, s), (1, 1))[0], plain(k, (i,), (1,))[0]
+            y = jax.lax.dynamic_update_slice(y, new, (i,), allow_negative_indices=False)
+            return s + step, y
 
         return jax.lax.fori_loop(0, 20, one, (0, jax.numpy.zeros(20)))
 
-    b, k = map(jax.numpy.asarray, (b, k))
     made = jax.make_jaxpr(rounds)(b, k)
     found = jaxpr_as_fun(ClosedJaxpr(rewritten(made.jaxpr), made.consts))(b, k)
     onp.testing.assert_array_equal(found[1], rounds(b, k)[1])

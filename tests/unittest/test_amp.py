@@ -155,7 +155,8 @@ def test_scaling_changes_nothing_but_range(clip):
     expected = plain()
     for mode in ("eager", "jit"):
         _, found, trainer = train(mode, clip=clip)
-        onp.testing.assert_allclose(found[-1][0], expected, rtol=1e-4, atol=1e-6)
+        # Adam divides by the root of a mean square, which makes rounding of small gradients larger
+        onp.testing.assert_allclose(found[-1][0], expected, rtol=1e-4, atol=2e-5)
         assert trainer._scaler.loss_scale == 2.0**16
 
 

@@ -45,6 +45,21 @@ def test_powers_of_some_exponents_are_squares_reciprocals_and_roots(placed, kind
         onp.testing.assert_allclose(ours, theirs, 1e-6) if type(theirs) is onp.ndarray else None
 
 
+@pytest.mark.usefixtures("placed", "numpy_mode")
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("name", ["power", "float_power"])
+@pytest.mark.parametrize("exponent", [0.5, [0.5], [0.5] * 4], ids=["number", "one", "many"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_roots_of_infinity_and_of_negative_zero_by_powers_are_as_numpys(name, kind, exponent):
+    base, exponent = onp.array([-onp.inf, -0.0, 0, 4], kind), onp.array(exponent, kind)
+    expected = getattr(onp, name)(base, exponent)
+    for compiled in (False, True):
+        function = npx.jit(getattr(np, name)) if compiled else getattr(np, name)
+        found = function(np.array(base), np.array(exponent)).asnumpy()
+        onp.testing.assert_array_equal(found, expected)
+        assert (onp.signbit(found) == onp.signbit(expected))[1:].all()
+
+
 @pytest.mark.usefixtures("numpy_mode")
 @pytest.mark.parametrize(
     "program",

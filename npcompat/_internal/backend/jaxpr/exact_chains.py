@@ -84,7 +84,7 @@ class Chains:
         constants where the result `repeats` them.
         """
         name = equation.primitive.name
-        makers = [self._makers.of(v, made, _MOVED, given) for v in equation.invars]
+        makers = [self._maker(v, made, given) for v in equation.invars]
         inner = [_is_one_of(m, POWERS) for m in makers]
         if name in _ROOTS:
             inner = [_is_one_of(m, POWERS | {"mul"}) for m in makers]
@@ -98,6 +98,22 @@ class Chains:
         if name == "pow":
             inner[1] = False  # XLA has faster ways for exponents that it knows
         return inner
+
+    def _maker(self, atom: Any, made: Made, given: Collection[Var]) -> Any:
+        """Return what has made a value; through a selection by one number, which may be a constant,
+        and is then made by XLA first, a power.
+        """
+        maker = self._makers.of(atom, made, _MOVED, given)
+        while maker not in (None, ANY) and maker[0].primitive.name == "select_n":
+            which, *cases = maker[0].invars
+            if not _is_number(which):
+                break
+            found = [self._makers.of(v, maker[1], _MOVED) for v in cases]
+            powers = [m for m in found if _is_one_of(m, POWERS | {"select_n"})]
+            if not powers:
+                break
+            maker = powers[0]
+        return maker
 
 
 def _is_one_of(maker: Any, names: Collection[str]) -> bool:

@@ -161,17 +161,27 @@ def _derivative_of_complex_power(
     return _complex_power(*operands), jax.jvp(_by_logarithms, operands, tangents)[1]
 
 
-@register_kernel("power", backend="jax")
-def power(x: Any, y: Any) -> Any:
-    """Power; an integer exponent may be any that is not negative.
+def float_power(x: Any, y: Any) -> Any:
+    """Power of floats and complex numbers.
 
     Zero to a complex power with a positive real part is zero.
     """
     x, y = jnp.broadcast_arrays(x, y)
-    if jnp.iscomplexobj(x):
-        return _complex_power(x, y)
+    return _complex_power(x, y) if jnp.iscomplexobj(x) else kinks.real_power(x, y)
+
+
+@register_kernel("power", backend="jax")
+def power(x: Any, y: Any) -> Any:
+    """Power as `float_power`, but NumPy takes roots where 0.5 is the one exponent of many bases.
+
+    An integer exponent may be any that is not negative.
+    """
+    x, y = jnp.asarray(x), jnp.asarray(y)
     if not (jnp.issubdtype(x.dtype, jnp.integer) and jnp.issubdtype(y.dtype, jnp.integer)):
-        return kinks.real_power(x, y)
+        if x.dtype in (jnp.float32, jnp.float64) and (y.ndim == 0 or y.size == 1 != x.size):
+            return kinks.real_power(x, y, True)
+        return float_power(x, y)
+    x, y = jnp.broadcast_arrays(x, y)
     # JAX's power of integers reads six bits of the exponent.
 
     def square(_: Any, state: Any) -> Any:
@@ -181,7 +191,6 @@ def power(x: Any, y: Any) -> Any:
     return lax.fori_loop(0, y.dtype.itemsize * 8, square, (jnp.ones_like(x), x, y))[0]
 
 
-float_power = power
 register_kernels(
     "jax",
     hypot=hypot,

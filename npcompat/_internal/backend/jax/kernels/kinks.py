@@ -80,19 +80,25 @@ def _derivative_of_ldexp(operands: Any, tangents: Any) -> tuple[Any, Any]:
 
 
 @register_kernel("real_power", backend="jax")
-@jax.custom_jvp
-def real_power(x: Any, y: Any) -> Any:
+@partial(jax.custom_jvp, nondiff_argnums=(2,))
+def real_power(x: Any, y: Any, rooted: bool = False) -> Any:
     """Power of real numbers.
 
     The derivative by the base is zero where the exponent is zero, as the power is 1 there. The
     derivative by the exponent is zero where the base is zero and the exponent is not negative.
+    A `rooted` power, which has one exponent, is a root if that is 0.5: -0.0 of -0.0, and nan of
+    -inf.
     """
-    return jnp.power(x, y)
+    out = jnp.power(x, y)
+    if rooted:
+        roots = jnp.broadcast_to(jnp.sqrt(x), out.shape)
+        return lax.select_n(jnp.reshape(y, ()) == 0.5, out, roots)
+    return out
 
 
-def _derivative_of_real_power(operands: Any, tangents: Any) -> tuple[Any, Any]:
+def _derivative_of_real_power(rooted: bool, operands: Any, tangents: Any) -> tuple[Any, Any]:
     (x, y), (dx, dy) = operands, tangents
-    out = real_power(x, y)
+    out = real_power(x, y, rooted)
     total = jnp.zeros_like(out)
     if type(dx) is not SymbolicZero and jnp.issubdtype(x.dtype, jnp.inexact):
         # The base is harmless where the exponent is zero, so that further derivatives are, too.

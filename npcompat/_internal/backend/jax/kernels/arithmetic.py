@@ -114,6 +114,12 @@ def modf(x: Any) -> tuple[Any, Any]:
     return kinks.signed(jnp.where(jnp.isinf(x), 0, x - whole), x), whole
 
 
+@register_kernel("spacing", backend="jax")
+def spacing(x: Any) -> Any:
+    """Distance to the next number of larger magnitude; nan for infinities, positive for zeros."""
+    return jnp.where(jnp.isinf(x), jnp.nan, jnp.spacing(jnp.where(x == 0, 0, x)))
+
+
 @register_kernel("floor_divide", backend="jax")
 def floor_divide(x: Any, y: Any) -> Any:
     """Quotient of `divmod`."""
@@ -279,5 +285,5 @@ def round(a: Any, decimals: int = 0) -> Any:
 
 __all__ = [
     "divide", "divmod", "float_power", "floor_divide", "fmod", "hypot",
-    "logaddexp", "logaddexp2", "mean", "modf", "power", "remainder", "round", "std", "var",
+    "logaddexp", "logaddexp2", "mean", "modf", "power", "remainder", "round", "spacing", "std", "var",
 ]  # fmt: skip

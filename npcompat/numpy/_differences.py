@@ -1,5 +1,6 @@
 """Differences and interpolation."""
 
+import operator as python
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -58,6 +59,7 @@ def diff(
     >>> np.diff([1, 4, 9])
     array([3, 5])
     """
+    n = python.index(n)
     if n == 0:
         return cast("Any", a)
     a = asanyarray(a)
@@ -74,7 +76,7 @@ def diff(
         parts.append(
             part if part.ndim else broadcast_to(part, (*a.shape[:axis], 1, *a.shape[axis + 1 :]))
         )
-    return apply(_diff, (concatenate(parts, axis) if len(parts) > 1 else a,), (int(n), axis))
+    return apply(_diff, (concatenate(parts, axis) if len(parts) > 1 else a,), (n, axis))
 
 
 @defers_to_classes

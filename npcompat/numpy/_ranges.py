@@ -17,7 +17,7 @@ from npcompat._internal.core.op import as_shape, operator
 from npcompat._internal.dispatch import array_like, handles
 from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._arithmetic import power
-from npcompat.numpy._checks import is_live
+from npcompat.numpy._checks import flagged, is_live
 from npcompat.numpy._creation import array, asarray, copy_of, placed_on
 from npcompat.numpy._filled import created, full
 from npcompat.numpy._manipulation import expand_dims, moveaxis
@@ -346,6 +346,8 @@ def _geometric(start: Any, stop: Any, num: int, endpoint: bool, dtype: Any, axis
     if not dtypes.is_inexact(kind):
         kind = dtypes.default_float()
     start, stop = start.astype(kind), stop.astype(kind)
+    zero = (start == 0).any() | (stop == 0).any()
+    flagged(zero, ValueError, "Geometric sequence cannot include zero")
     ratio = stop / start
     steps = linspace(0.0, 1.0, num, endpoint).reshape(-1, *(1,) * ratio.ndim)
     made = start * power(ratio, steps.astype(kind))

@@ -1,5 +1,6 @@
 """Clipping and rounding."""
 
+import operator as python
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -164,7 +165,7 @@ def round(a: ArrayLike, decimals: int = 0, out: Out = None) -> "ndarray":
     >>> np.round([1.25, 1.35, -0.5], 1)
     array([ 1.2,  1.4, -0.5])
     """
-    return finish(apply_cached(_round, (a,), (int(decimals),)), out, "round")
+    return finish(apply_cached(_round, (a,), (python.index(decimals),)), out, "round")
 
 
 around = round

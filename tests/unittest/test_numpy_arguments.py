@@ -46,6 +46,11 @@ TAKEN = {
     "strides of another number": lambda xp: xp.ndarray((2,), strides=()),
     "a class of dtypes": lambda xp: xp.zeros(2, onp.dtype),
     "outs for modf": lambda xp: xp.modf(xp.ones(2), out=(xp.ones(2),)),
+    "an array as dtype": lambda xp: xp.array([1, 2], xp.array([1.5])),
+    "an array as dtype of zeros": lambda xp: xp.zeros(3, xp.array([1.5])),
+    "half a decimal": lambda xp: xp.round(xp.array([1.5]), 0.5),
+    "half a difference": lambda xp: xp.diff(xp.array([1.5, 2]), 0.5),
+    "a progression from zero": lambda xp: xp.geomspace(xp.array(0.0), 2, 3),
     "matmul in place, too narrow": lambda xp: xp.ones((1, 3)).__imatmul__(xp.ones((3, 1))),
     "matmul in place by a vector": lambda xp: xp.ones((2, 2)).__imatmul__(xp.ones(2)),
     "matmul in place": lambda xp: xp.ones((3, 2, 2)).__imatmul__(xp.ones((2, 2))),
@@ -96,3 +101,10 @@ def test_a_matrix_of_blocks_is_made_of_arrays_lists_and_names(backend):
 def test_there_is_no_step_between_fewer_than_two_values(num, backend):
     values, step = np.linspace(0, 1, num, retstep=True)
     assert values.shape == (num,) and np.isnan(step)
+
+
+def test_a_compiled_progression_has_no_zero():
+    progression = npx.jit(lambda start: np.geomspace(start, 8, 4))
+    assert progression(np.array(1.0)).tolist() == [1, 2, 4, 8]
+    with pytest.raises(ValueError, match="Geometric sequence cannot include zero"):
+        progression(np.array(0.0)).asnumpy()

@@ -78,11 +78,12 @@ def converted(function: types.FunctionType, runtime: types.ModuleType) -> types.
 
 def _converted(function: types.FunctionType) -> types.CodeType:
     code = function.__code__
-    node = rewritten(definition(function))
+    owner = class_of(function.__qualname__)
+    node = rewritten(definition(function), owner)
     if hasattr(node, "decorator_list"):
         node.decorator_list = []
     free = (*code.co_freevars, RUNTIME)
-    made = in_factory(node, code, free, class_of(function.__qualname__))
+    made = in_factory(node, code, free, owner)
     if not set(made.co_freevars) <= set(free):
         raise UnconvertibleError("its variables are not those of its source")
     _note(made, code)

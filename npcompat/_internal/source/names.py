@@ -27,6 +27,10 @@ class _Stores(ast.NodeVisitor):
     def visit_Lambda(self, node: ast.Lambda) -> None:
         pass
 
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:  # `name: type` alone binds nothing
+            self.generic_visit(node)
+
     def visit(self, node: ast.AST) -> None:
         if isinstance(node, ast.Import | ast.ImportFrom):
             self.found.update([(a.asname or a.name).split(".")[0] for a in node.names])
@@ -50,11 +54,22 @@ def targets_of(loop: ast.For) -> Names:
     return stored([ast.Assign([loop.target], ast.Constant(0))])
 
 
+_CONSUMERS = frozenset(
+    ("all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple")
+)
+"""Builtins that take all items of a generator before they return."""
+
+
 def used_in_functions(statements: Sequence[ast.stmt]) -> Names:
-    """Return the names that nested functions load."""
+    """Return the names that nested functions, and generators that may run later, load."""
     found: Names = set()
-    for node in ast.walk(ast.Module(list(statements), [])):
-        if isinstance(node, ast.FunctionDef | ast.Lambda):
+    consumed: set[int] = set()
+    for node in ast.walk(ast.Module(list(statements), [])):  # outer nodes first
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in _CONSUMERS:
+            consumed.update(map(id, node.args))
+        if isinstance(node, ast.FunctionDef | ast.Lambda) or (
+            isinstance(node, ast.GeneratorExp) and id(node) not in consumed
+        ):
             found |= loaded(node)
     return found
 
@@ -72,11 +87,20 @@ class Liveness:
     def __init__(self, always: Names) -> None:
         self.always = always
 
-    def before(self, statements: Sequence[ast.stmt], after: Names) -> Names:
-        """Return the names alive before statements, given those alive after them."""
+    def before(
+        self, statements: Sequence[ast.stmt], after: Names, handled: Iterable[str] = ()
+    ) -> Names:
+        """Return the names alive before statements, given those alive after them.
+
+        `handled` are those that are alive where an exception in the statements is caught.
+        """
+        outer = self.always
+        self.always = outer.union(handled)
         for statement in reversed(statements):
-            after = self._before_one(statement, after)
-        return after
+            after = self._before_one(statement, after | self.always)
+        found = after | self.always
+        self.always = outer
+        return found
 
     def _before_one(self, s: ast.stmt, after: Names) -> Names:
         if isinstance(s, ast.If):
@@ -86,19 +110,21 @@ class Liveness:
         if isinstance(s, ast.While | ast.For):
             return self._before_loop(s, after)
         if isinstance(s, ast.With):
-            after = self.before(s.body, after)
+            after = self.before(s.body, after, after)  # its context may catch exceptions
             for item in reversed(s.items):
                 if item.optional_vars is not None:
                     after = after - stored([ast.Expr(item.optional_vars)])
                 after = after | loaded(item.context_expr)
             return after
         if isinstance(s, ast.Try):
-            everything = after | loaded(s)
-            for part in (s.body, s.orelse, s.finalbody, *[h.body for h in s.handlers]):
-                self.before(part, everything)
-            return everything
+            end = self.before(s.finalbody, after)
+            caught = set(end)
+            for handler in s.handlers:
+                caught |= self.before(handler.body, end, end) - {handler.name or ""}
+                caught |= set() if handler.type is None else loaded(handler.type)
+            return self.before(s.body, self.before(s.orelse, end, end), caught) | caught
         if isinstance(s, ast.Return | ast.Raise):
-            return loaded(s) | self.always
+            return loaded(s)
         if isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Name):
             return after | {s.target.id} | loaded(s.value)
         if isinstance(s, ast.FunctionDef):

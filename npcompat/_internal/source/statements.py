@@ -70,8 +70,11 @@ def check(node: ast.AST) -> None:
             raise UnconvertibleError(f"line {inner.lineno}: {inner.id}")
 
 
-def converted(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambda:
-    """Rewrite a function so that its loops and branches are calls of the runtime.
+def converted(
+    node: ast.FunctionDef | ast.Lambda, owner: str | None
+) -> ast.FunctionDef | ast.Lambda:
+    """Rewrite a function, defined in the body of the class `owner` if that is not None, so that
+    its loops and branches are calls of the runtime.
 
     Raises
     ------
@@ -82,7 +85,7 @@ def converted(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef | ast.Lambd
     if isinstance(node, ast.Lambda):
         node.body = Expressions(_first(node.args)).visit(node.body)
         return node
-    return _Function(itertools.count()).converted(node)
+    return _Function(itertools.count(), owner).converted(node)
 
 
 def _first(given: ast.arguments) -> str | None:
@@ -93,8 +96,8 @@ def _first(given: ast.arguments) -> str | None:
 class _Function:
     """Conversion of one function."""
 
-    def __init__(self, numbers: "itertools.count[int]") -> None:
-        self._numbers = numbers
+    def __init__(self, numbers: "itertools.count[int]", owner: str | None) -> None:
+        self._numbers, self._owner = numbers, owner
         self._states: Names = set()
 
     def converted(self, node: ast.FunctionDef) -> ast.FunctionDef:
@@ -117,6 +120,14 @@ class _Function:
 
     def _fresh(self, what: str) -> str:
         return f"{PREFIX}{what}{next(self._numbers)}"
+
+    def _private(self, attribute: str) -> ast.Constant:
+        """Return the name of an attribute; Python puts the class before that of a private one."""
+        if attribute.startswith("__") and not attribute.endswith("__") and self._owner:
+            attribute = (
+                f"_{self._owner.lstrip('_')}{attribute}" if self._owner.strip("_") else attribute
+            )
+        return ast.Constant(attribute)
 
     def _expression(self, node: ast.expr) -> Any:
         return self._expressions.visit(node)
@@ -269,7 +280,7 @@ class _Function:
         if isinstance(target, ast.Attribute):
             name = self._fresh("value")
             owner = self._expression(target.value)
-            call = runtime("set_attribute", owner, ast.Constant(target.attr), load(name))
+            call = runtime("set_attribute", owner, self._private(target.attr), load(name))
             return [assign(name, value, like), located(ast.Expr(call), like)]
         return [located(ast.Assign([target], value), like)]
 
@@ -288,7 +299,9 @@ class _Function:
             return [located(ast.Expr(call), s)]
         if isinstance(s.target, ast.Attribute):
             owner = self._expression(s.target.value)
-            call = runtime("update_attribute", owner, ast.Constant(s.target.attr), operation, value)
+            call = runtime(
+                "update_attribute", owner, self._private(s.target.attr), operation, value
+            )
             return [located(ast.Expr(call), s)]
         name = s.target.id
         return [assign(name, runtime("updated", load(name), operation, value), s)]
@@ -305,7 +318,7 @@ class _Function:
         return located(ast.Expr(runtime("check", self._expression(s.test), message)), s)
 
     def _functiondef(self, s: ast.FunctionDef) -> list[ast.stmt]:
-        _Function(self._numbers).converted(s)
+        _Function(self._numbers, self._owner).converted(s)
         return [s, assign(s.name, runtime("mark", load(s.name)), s)]
 
     def _with(self, s: ast.With) -> ast.stmt:

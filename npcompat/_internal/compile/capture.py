@@ -11,6 +11,7 @@ from typing import Any
 from npcompat._internal.backend.jax import sharding
 from npcompat._internal.backend.jax.namespace import is_tracer
 from npcompat._internal.backend.jaxpr import tracing
+from npcompat._internal.compile.caught_errors import refused_if_caught
 from npcompat._internal.compile.outer_selections import spread_writes
 from npcompat._internal.compile.trace import OUTSIDE, CapturedTypeError, Trace, on_xla
 from npcompat._internal.core import dtypes, modes, program_lock
@@ -141,7 +142,8 @@ def capture(
     runs: list[_Run] = []
 
     def body(*tracers: Any) -> list[Any]:
-        run, payloads = _run(function, trace, tracers, arguments, track_recomputable)
+        with refused_if_caught():
+            run, payloads = _run(function, trace, tracers, arguments, track_recomputable)
         runs.append(run)
         return payloads
 

@@ -9,6 +9,7 @@ from npcompat._internal.backend.jax import control_flow as control
 from npcompat._internal.backend.jax import language, predicated_arms
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
 from npcompat._internal.compile.capture import Captured, capture
+from npcompat._internal.compile.caught_errors import note
 from npcompat._internal.compile.outer_selections import write_back
 from npcompat._internal.compile.staged_runs import is_staged, refuse, staged
 from npcompat._internal.compile.trace import Trace
@@ -62,7 +63,7 @@ class RaisedError(Exception):
 
 
 OF_PROGRAM = (
-    IndexError,
+    LookupError,
     ValueError,
     ZeroDivisionError,
     AssertionError,
@@ -135,6 +136,9 @@ class _Taken:
                     if isinstance(error, RefusedError):
                         raise
                     self.raised = error
+                except Exception as error:
+                    note(error)  # data may choose the other arm
+                    raise
             if self.raised is not None:
                 return [], None
             values: list[Value] = []
@@ -161,6 +165,13 @@ class _Taken:
         out = language.function(found.op, ())(*[arrays[position[id(h)]] for h in found.reads])
         outs, _, after, flags = found.split((out,) if found.op.outputs == 1 else tuple(out))
         return outs, dict(zip(map(id, found.written), after, strict=True)), flags
+
+
+def text_of(error: BaseException) -> str:
+    """Return the text from which an error of the same class can be made; a KeyError shows its key."""
+    if type(error) is KeyError and len(error.args) == 1 and isinstance(error.args[0], str):
+        return error.args[0]
+    return str(error)
 
 
 def shown(name: str) -> str:
@@ -218,7 +229,7 @@ class _Branch:
         for which, error in enumerate(raised):
             if error is not None:
                 taken = self.flag if which == 0 else numbers.negation(self.flag)
-                trace.expect(taken, type(error), str(error))
+                trace.expect(taken, type(error), text_of(error))
         going = [a for a in arms if a.raised is None]
         changed = sorted({i for a in going for i in a.forms})
         before: dict[int, tuple[Form | None, list[Value]]] = {
@@ -389,4 +400,5 @@ __all__ = [
     "expression",
     "no_truth",
     "staged_branch",
+    "text_of",
 ]

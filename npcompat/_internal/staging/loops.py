@@ -9,13 +9,14 @@ from functools import partial
 from typing import Any
 
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
+from npcompat._internal.compile.caught_errors import forget, note
 from npcompat._internal.compile.staged_runs import is_staged, staged
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch.symbolic_number import SymbolicNumber
 from npcompat._internal.staging import context
 from npcompat._internal.staging.aliases import holding
-from npcompat._internal.staging.branches import OF_PROGRAM, RaisedError, staged_branch
+from npcompat._internal.staging.branches import OF_PROGRAM, RaisedError, staged_branch, text_of
 from npcompat._internal.staging.context import Variables, report
 from npcompat._internal.staging.iterables import Rounds, SymbolicRange, rounds_of
 from npcompat._internal.staging.rounds import ChangedTypeError, StagedLoop
@@ -164,6 +165,7 @@ def _run_rounds(rounds: Rounds, site: _Site, going: Callable[[], Any] | None) ->
                 count: Any = rounds.total
                 _let_raise(error, truth(count > first))
                 return
+            forget(error)
             site.failed(error, f"{rounds.total} rounds")
             return _round_by_round(rounds, first, site, going)
 
@@ -254,6 +256,7 @@ def _stages_known(test: Callable[[], Any], site: _Site) -> bool:
         return True
     except Exception as error:
         undo()
+        forget(error)
         site.failed(error, "a while loop whose condition is known")
         return False
 
@@ -290,11 +293,12 @@ def _let_raise(error: Exception, flag: Any) -> None:
     """
     found = error.error if isinstance(error, RaisedError) else error
     if isinstance(found, RefusedError) or not isinstance(error, (RaisedError, *OF_PROGRAM)):
+        note(found)  # there may be no round
         raise found
     if flag is True:
         raise error if is_staged() else found
     if flag is not False:
-        context.running().expect(flag, type(found), str(found))
+        context.running().expect(flag, type(found), text_of(found))
 
 
 __all__ = [

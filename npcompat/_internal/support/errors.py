@@ -9,7 +9,9 @@ import functools
 import importlib.util
 import os
 import sys
+import weakref
 from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from types import CodeType, FrameType
 
@@ -52,8 +54,44 @@ class AddressNotImplementedError(AttributeError, NotImplementedError):
     """
 
 
+class TraceErrors:
+    """Errors of a trace: those that are `alive`, those `caught` by user code, as lines and texts,
+    and other errors that are `noted`.
+    """
+
+    __slots__ = ("alive", "caught", "noted")
+
+    def __init__(self) -> None:
+        self.alive: weakref.WeakSet[TracedValueError] = weakref.WeakSet()
+        self.noted: list[BaseException] = []
+        self.caught: list[tuple[str, str]] = []
+
+
+TRACE_ERRORS: ContextVar[TraceErrors | None] = ContextVar("errors of the trace", default=None)
+"""Those of the running trace; see `compile/caught_errors.py`."""
+
+
+def caught_at(error: BaseException) -> str | None:
+    """Return the line of user code that has caught an error: its traceback begins there."""
+    begin = error.__traceback__
+    if begin is None or not is_user_code(begin.tb_frame.f_code.co_filename):
+        return None
+    return f"{begin.tb_frame.f_code.co_filename}:{begin.tb_lineno}"
+
+
 class TracedValueError(TypeError):
     """Error for the value of an array that is only known when the compiled program runs."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+        if (found := TRACE_ERRORS.get()) is not None:
+            found.alive.add(self)
+
+    def __del__(self) -> None:
+        # it is not kept, since its traceback keeps the frames, and thereby arrays, of the function
+        found = TRACE_ERRORS.get() if TRACE_ERRORS is not None else None
+        if found is not None and (where := caught_at(self)) is not None:
+            found.caught.append((where, f"{type(self).__name__}: {self}"))
 
 
 class RefusedError(TracedValueError):

@@ -18,6 +18,7 @@ from npcompat._internal.dispatch import handles, late_bound, masked_array
 from npcompat._internal.dispatch.memory_layout import lay_out
 from npcompat._internal.dispatch.result_layout import axes_in_memory, empty_in
 from npcompat._internal.dispatch.symbolic_number import SymbolicNumber, expect, symbolic
+from npcompat._internal.staging import context
 from npcompat._internal.support.errors import RefusedError
 
 
@@ -131,11 +132,26 @@ def unbound_error(name: str) -> UnboundLocalError:
 def load(value: Any) -> Any:
     """Return the value of a variable; raise, or let the program raise, if it is not bound."""
     if type(value) is Unbound:
+        _note_unbound(value.name)
         raise unbound_error(value.name)
     if type(value) is MaybeBound:
+        _note_unbound(value.name)
         expect(numbers.negation(value.bound), UnboundLocalError, str(unbound_error(value.name)))
         return value.value
     return value
+
+
+_UNBOUND = "names used unbound"
+
+
+def _note_unbound(name: str) -> None:
+    if context.current() is not None:
+        context.outermost().notes.setdefault(_UNBOUND, set()).add(name)
+
+
+def is_used_unbound(name: str) -> bool:
+    """Return True if a variable of this name was used where it was not surely bound."""
+    return name in context.outermost().notes.get(_UNBOUND, ())
 
 
 def returned(value: Any, always: bool) -> Any:
@@ -143,6 +159,8 @@ def returned(value: Any, always: bool) -> Any:
     if type(value) is Unbound:
         return None
     if type(value) is MaybeBound:
+        if value.value is None:
+            return None
         if not always:
             refuse(
                 f"the function returns {form_of(value.value)} or None, as data decide; return the "
@@ -416,6 +434,7 @@ __all__ = [
     "groups_of",
     "holders",
     "inexact",
+    "is_used_unbound",
     "is_window",
     "joined",
     "load",

@@ -44,6 +44,7 @@ from npcompat._internal.staging.carried import (
     flatten,
     groups_of,
     inexact,
+    is_used_unbound,
     joined,
     same_object,
     types_of,
@@ -313,6 +314,9 @@ class StagedLoop:
                 if form.kind == "maybe" and i not in self.reset:
                     self.maybe[i] = form
                     again = True
+                elif i not in self.reset and self._is_handed_on(i):
+                    self.maybe[i] = Form("maybe", None, (form,))
+                    again = True
                 elif form.kind == "maybe":
                     self.reset.discard(i)
                     raise ChangedTypeError(f"{self.names[i]!r} is bound by some rounds only")
@@ -325,6 +329,12 @@ class StagedLoop:
                 continue
             raise ChangedTypeError(f"{self.names[i]!r} begins as {entry} and becomes {form}")
         return again
+
+    def _is_handed_on(self, i: int) -> bool:
+        """Return True for a variable without a value before the loop that a round may use before
+        it binds it: the round before, or a part of this one, has bound it.
+        """
+        return i not in self.site.first and is_used_unbound(self.names[i])
 
     # --- checks
 

@@ -103,7 +103,7 @@ class Compiled:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else partial(self, instance)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         mode = _current_mode(_default_mode[0])
         if mode.trace is not None or (
             (observer := mode.observer) is not None and observer.needs_every_op

@@ -102,7 +102,7 @@ class Bucketed:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         mode = modes.current()
         if mode.trace is not None or (
             (observer := mode.observer) is not None and observer.needs_every_op

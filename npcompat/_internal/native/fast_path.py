@@ -101,7 +101,7 @@ class _Function:
         self._asked: Callable[..., Any] | None = None
         self._ordinary: set[type] = set()
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if self._asked is not None and not self._ordinary.issuperset(
             [*map(type, args), *map(type, kwargs.values())]
         ):
@@ -306,7 +306,7 @@ class _FramelessCall:
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.function, self.prepare, self.finish)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         args, named, afterwards = self.prepare(args, kwargs or None)
         raised = True
         try:

@@ -57,7 +57,7 @@ _READING = frozenset(
 _CONTAINERS = (list, dict, set, frozenset, tuple, str, bytes, bytearray)
 
 
-def call(function: Any, *args: Any, **kwargs: Any) -> Any:
+def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     """Call `function(*args, **kwargs)`, converted if it is a user's."""
     if context.current() is None:
         return function(*args, **kwargs)

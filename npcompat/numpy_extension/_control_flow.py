@@ -110,12 +110,14 @@ def foreach(
     lengths = {len(p) for p in pieces}
     if len(lengths) != 1:
         raise ValueError(f"npx.foreach: data: expected arrays of one length, got {sorted(lengths)}")
-    if not lengths.pop():
-        raise ValueError(
-            "npx.foreach: data has no elements, so the shape of the outputs is unknown"
-        )
-    collected: list[list[Any]] = []
     now = language.unflatten(tree, [copy_of(s) for s in states])
+    if not lengths.pop():
+        rows = [zeros(p.shape[1:], p.dtype) for p in pieces]
+        types, out_tree = control_flow.outputs_of_none(
+            "_npx_foreach", lambda begin: step(rows, begin), states
+        )
+        return language.unflatten(out_tree, [zeros((0, *s), dtype) for s, dtype in types]), now
+    collected: list[list[Any]] = []
     for row in zip(*pieces, strict=True):  # copies, since the body may write into them
         out, now = step([r.copy() for r in row], language.flatten(now)[0])
         flat, out_tree = language.flatten(out)
@@ -178,8 +180,14 @@ def while_loop(
         flat, out_tree = language.flatten(out)
         collected.append([asarray(x) for x in flat])
     if not collected:
-        return [], variables
-    stacked = [stack(list(column)) for column in zip(*collected, strict=True)]
+        if max_iterations is None:
+            return [], variables
+        types, out_tree = control_flow.outputs_of_none(
+            "_npx_while_loop", lambda now: _listed(func(*now)), variables
+        )
+        stacked = [zeros((0, *shape), dtype) for shape, dtype in types]
+    else:
+        stacked = [stack(list(column)) for column in zip(*collected, strict=True)]
     if max_iterations is not None and max_iterations > len(collected):
         missing = max_iterations - len(collected)
         stacked = [concatenate([s, zeros((missing, *s.shape[1:]), s.dtype)]) for s in stacked]

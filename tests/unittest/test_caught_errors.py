@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 
 from npcompat import autograd, np, npx
-from npcompat.errors import TracedValueError
+from npcompat.errors import RefusedError, TracedValueError
 
 
 def caught_after_a_branch(a):
@@ -169,7 +169,7 @@ def annotated_again(a):
         w = w + 1
     else:
         w = w + 2
-    w: float
+    w: float  # type: ignore[no-redef]
     return w
 
 
@@ -180,7 +180,7 @@ def annotated_after_a_loop(a):
         if a[i] > best:
             best = a[i]
             k = i
-    k: int
+    k: int  # type: ignore[no-redef]
     return best, k
 
 
@@ -278,7 +278,7 @@ def by_a_flag(a):
 def of_the_round_before(a):
     for i in range(12):
         if i > 0:
-            a[i] += prev  # noqa: F821
+            a[i] += prev  # type: ignore[has-type]  # noqa: F821
         prev = a[i] * 0.5
     return a, prev
 
@@ -472,3 +472,13 @@ def test_private_attributes(kind):
 
 def test_an_argument_may_be_named_self():
     assert npx.jit(lambda x, self=7: x * self)(np.ones(2), self=2).tolist() == [2, 2]
+
+
+def test_the_shape_of_a_view_among_the_arguments_is_not_set():
+    def shaped(a):
+        a.shape = (2, 6)
+        return a
+
+    assert npx.jit(shaped)(np.arange(12.0)).shape == (2, 6)
+    with pytest.raises(RefusedError, match="sets the shape of an array that is a view"):
+        npx.jit(shaped)(np.arange(12.0)[:])

@@ -284,13 +284,31 @@ def test_a_state_that_changes_its_type_is_refused():
         npx.jit(lambda x: npx.foreach(lambda r, s: (r, s + 0.5), x, np.array(0)))(np.ones((3, 2)))
 
 
-def test_data_of_different_lengths_or_none_is_refused():
+def test_data_of_different_lengths_are_refused():
     with pytest.raises(
         ValueError, match=r"npx\.foreach: data: expected arrays of one length, got \[2, 3\]"
     ):
         npx.foreach(lambda p, s: (p[0], s), [np.ones(3), np.ones(2)], np.array(0))
-    with pytest.raises(ValueError, match="data has no elements"):
-        npx.foreach(lambda p, s: (p, s), np.ones((0, 2)), np.array(0))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_outputs_of_no_rounds(compiled):
+    def through(data):
+        return npx.foreach(lambda p, s: ({"a": p * 2}, s + p.sum()), data, np.array(1.0))
+
+    def until(n):
+        return npx.while_loop(
+            lambda i, s: i < n,
+            lambda i, s: ([s * 2, i], (i + 1, s + 1)),
+            (np.array(0), np.ones(2)),
+            max_iterations=3,
+        )
+
+    outs, last = (npx.jit(through) if compiled else through)(np.ones((0, 2)))
+    assert outs["a"].shape == (0, 2) and last.item() == 1
+    (doubled, counts), (i, s) = (npx.jit(until) if compiled else until)(np.array(0))
+    assert doubled.tolist() == [[0, 0]] * 3 and counts.tolist() == [0, 0, 0]
+    assert counts.dtype == i.dtype and i.item() == 0 and s.tolist() == [1, 1]
 
 
 def test_an_index_out_of_bounds_in_a_loop_is_raised():

@@ -340,6 +340,19 @@ def foreach(
     return made[: loop.outs], loop.out_tree, made[loop.outs :], loop.state_tree
 
 
+def outputs_of_none(
+    name: str, body: Python, states: list[Any]
+) -> tuple[list[tuple[tuple[int, ...], Any]], Any]:
+    """Return shapes and dtypes of the outputs that a step would have, and their structure."""
+
+    def traced(_: Sequence[Any], current: Sequence[Any]) -> tuple[Any, Any, Any]:
+        out, new = body(current)
+        return None, out, language.flatten(new)[0]
+
+    loop = _Loop(name, traced, [], states)
+    return list(loop.captured.split(loop.captured.types)[0][: loop.outs]), loop.out_tree
+
+
 def while_loop(
     condition: Python, body: Python, states: list[Any], limit: int | None
 ) -> tuple[list[Any], Any, list[Any], Any]:

@@ -46,7 +46,7 @@ from npcompat._internal.dispatch.placement import (
     transfer_to_xla,
 )
 from npcompat._internal.random import stream
-from npcompat._internal.support.errors import CompileWarning, user_location
+from npcompat._internal.support.errors import CompileWarning, RefusedError, user_location
 from npcompat._internal.support.interrupts import uninterrupted
 
 _LARGE = backends.XLA.LARGE
@@ -184,6 +184,12 @@ class Program:
         overwritten += [
             (call.inputs[i], after) for i, after in zip(found.changed, changed, strict=True)
         ]
+        for handle, after in overwritten:
+            if handle._view is not None and tuple(after[0]) != handle.shape:
+                raise RefusedError(
+                    f"{user_location()}: {name} sets the shape of an array that is a view; compiled "
+                    "calls can set that of an array with memory of its own only; use reshape"
+                )
         types = {id(h): after for h, after in overwritten}
         operands = [*found.reads, *call.inputs]
         self.given = [id(h) in types for h in operands]

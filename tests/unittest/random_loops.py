@@ -92,8 +92,10 @@ class Source:
         self.lines.append("    " * indent + line)
 
     def statement(self, indent):
-        kind = self.random.randint(0, 19)
-        if kind <= 2:
+        kind = self.random.randint(0, 22) if len(self.lines) < 40 else 0
+        if kind >= 20:
+            self.pick(self.attempt, self.first, self.later)(indent)
+        elif kind <= 2:
             target = self.pick("s", "t")
             self.add(indent, f"{target} = {target} {self.pick('+', '-')} {self.value()}")
         elif kind == 3:
@@ -196,6 +198,56 @@ class Source:
             change = self.pick("s = s + v.sum()", "s = s - v.max()", "v += 1", "s = s + v[0].sum()")
         self.add(indent, change)
 
+    def attempt(self, indent):
+        """Run statements that may raise, and catch it: names keep what they had until then."""
+        error = self.pick("KeyError", "KeyError", "ValueError", "Exception")
+        suppresses = self.random.random() < 0.3
+        self.add(indent, f"with suppress({error}):" if suppresses else "try:")
+        self.depth += 1
+        self.block(indent + 1, self.random.randint(1, 2))
+        raised = self.pick("raise KeyError", "{}['k']", "raise ValueError", "s = s + {}['k']", "")
+        if raised:
+            self.add(indent + 1, raised)
+        if raised and self.random.random() < 0.5:
+            self.statement(indent + 1)
+        if not suppresses:
+            self.add(indent, f"except {error}:")
+            self.statement(indent + 1)
+            if self.random.random() < 0.3:
+                self.add(indent, "else:")
+                self.statement(indent + 1)
+            if self.random.random() < 0.3:
+                self.add(indent, "finally:")
+                self.statement(indent + 1)
+        self.depth -= 1
+
+    def first(self, indent):
+        """Bind a name in some rounds or arms only, then use it."""
+        test = f"{self.indices[-1]} == {self.pick(0, 0, 1, 8)}" if self.indices else "n == 0"
+        self.add(indent, f"if {self.pick(test, test, test, self.condition())}:")
+        self.add(indent + 1, f"u = {self.value()}")
+        if self.random.random() < 0.3:
+            self.add(indent, "else:")
+            self.add(indent + 1, self.pick("s = s + u", "t = u", f"a[{self.index()}] = u"))
+        self.add(
+            indent, self.pick("u = u * 0.5 + t", "s = s - u", f"a[{self.index()}] += u", "u: int")
+        )
+
+    def later(self, indent):
+        """Use names in functions and generators that run later, and annotate them."""
+        self.loops += 1
+        name = f"g{self.loops}"
+        made, used = self.pick(
+            (f"{name} = (s * k for k in range(3))", f"s = s + sum({name})"),
+            (f"{name} = (lambda: s + n)", f"s = s - {name}()"),
+            (f"{name} = [s, t]", f"s = {name}[0] * {name}[1]"),
+            ("s: float", "s = s + 1"),
+            (f"def {name}(x=n): return s + x + t", f"t = t - {name}()"),
+        )
+        self.add(indent, made)
+        self.statement(indent)
+        self.add(indent, used)
+
     def branch(self, indent):
         self.add(indent, f"if {self.condition()}:")
         self.depth += 1
@@ -223,6 +275,9 @@ class Source:
         self.block(indent + 1, self.random.randint(1, 3))
         self.indices.pop()
         self.depth -= 1
+        if self.random.random() < 0.1:
+            self.add(indent, "else:")
+            self.statement(indent + 1)
 
 
 HELPER = """

@@ -1,5 +1,8 @@
 """Compiled functions that raise and catch errors, and names that are alive where they are caught."""
 
+import functools
+import io
+import logging
 from contextlib import suppress
 
 import pytest
@@ -482,3 +485,54 @@ def test_the_shape_of_a_view_among_the_arguments_is_not_set():
     assert npx.jit(shaped)(np.arange(12.0)).shape == (2, 6)
     with pytest.raises(RefusedError, match="sets the shape of an array that is a view"):
         npx.jit(shaped)(np.arange(12.0)[:])
+
+
+def test_a_log_may_catch_errors_of_its_own(capsys):
+    log = logging.getLogger("test_caught_errors")
+
+    def logged(a):
+        log.error("the sum is %.3f", a.sum())
+        return a * 2
+
+    handler = logging.StreamHandler(io.StringIO())
+    log.addHandler(handler)
+    log.propagate = False
+    assert npx.jit(logged)(np.ones(2)).tolist() == [2, 2]
+    log.removeHandler(handler)
+    assert "Logging error" in capsys.readouterr().err
+
+
+# --- decorated functions ---------------------------------------------------------------------------
+
+
+def twice(function):
+    @functools.wraps(function)
+    def both(*args):
+        function(*args)
+        return function(*args)
+
+    return both
+
+
+def decorated(a):
+    @functools.lru_cache
+    def doubled(k):
+        return k * 2
+
+    @lambda function: 5
+    def five():
+        return 1
+
+    @twice
+    def grown(i):
+        if a[i] > 3:
+            a[i] += 1
+        return a[i]
+
+    for i in range(12):
+        a[i] += doubled(2) + five + grown(i) * 0.5
+    return a
+
+
+def test_decorated_functions_within_a_function():
+    assert npx.jit(decorated)(np.arange(12.0)).tolist() == decorated(np.arange(12.0)).tolist()

@@ -33,8 +33,11 @@ def is_converted(code: types.CodeType) -> bool:
 
 
 def mark(function: Any) -> Any:
-    """Mark a function that is defined in a converted one as converted."""
-    function.__dict__[_MARK] = True
+    """Mark a function that is defined in a converted one as converted; what a decorator has made of
+    it is none.
+    """
+    if isinstance(function, types.FunctionType):
+        function.__dict__[_MARK] = True
     return function
 
 

@@ -35,6 +35,8 @@ _NAMES = (
 _LIBRARIES = (*_folders(_NAMES), contextlib.__file__, functools.__file__, "<frozen ")
 _STDLIB = os.path.dirname(contextlib.__file__) + os.sep
 _SITE = os.sep + "site-packages" + os.sep
+_LOGGING = _STDLIB + "logging" + os.sep
+"""Folder of Python's `logging`, which prints errors of what it is to log, and goes on."""
 
 
 def is_library(filename: str) -> bool:
@@ -74,9 +76,10 @@ TRACE_ERRORS: ContextVar[TraceErrors | None] = ContextVar("errors of the trace",
 def caught_at(error: BaseException) -> str | None:
     """Return the line of user code that has caught an error: its traceback begins there."""
     begin = error.__traceback__
-    if begin is None or not is_user_code(begin.tb_frame.f_code.co_filename):
+    filename = "" if begin is None else begin.tb_frame.f_code.co_filename
+    if begin is None or not is_user_code(filename) or filename.startswith(_LOGGING):
         return None
-    return f"{begin.tb_frame.f_code.co_filename}:{begin.tb_lineno}"
+    return f"{filename}:{begin.tb_lineno}"
 
 
 class TracedValueError(TypeError):

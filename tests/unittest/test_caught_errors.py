@@ -1,8 +1,10 @@
 """Compiled functions that raise and catch errors, and names that are alive where they are caught."""
 
 import functools
+import gc
 import io
 import logging
+import pickle
 from contextlib import suppress
 
 import pytest
@@ -500,6 +502,26 @@ def test_a_log_may_catch_errors_of_its_own(capsys):
     assert npx.jit(logged)(np.ones(2)).tolist() == [2, 2]
     log.removeHandler(handler)
     assert "Logging error" in capsys.readouterr().err
+
+
+def test_errors_of_other_traces_may_be_caught_and_kept():
+    def asks(a):
+        return a * a.tolist()[0]
+
+    kept = []
+    for _ in range(2):
+        try:
+            npx.jit(asks)(np.ones(2))
+        except TracedValueError as error:
+            kept.append(error)
+    assert str(pickle.loads(pickle.dumps(kept[0]))) == str(kept[0])
+
+    def forgets(a):
+        kept.clear()
+        gc.collect()
+        return a * 2
+
+    assert npx.jit(forgets)(np.ones(2)).tolist() == [2, 2]
 
 
 # --- decorated functions ---------------------------------------------------------------------------

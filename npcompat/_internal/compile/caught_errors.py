@@ -31,6 +31,7 @@ def refused_if_caught() -> Iterator[None]:
     finally:
         if token is not None:
             TRACE_ERRORS.reset(token)
+            found.runs = False
             found.noted.clear()
 
 

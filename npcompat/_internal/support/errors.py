@@ -57,13 +57,14 @@ class AddressNotImplementedError(AttributeError, NotImplementedError):
 
 
 class TraceErrors:
-    """Errors of a trace: those that are `alive`, those `caught` by user code, as lines and texts,
-    and other errors that are `noted`.
+    """Errors of a trace, while it `runs`: those that are `alive`, those `caught` by user code, as
+    lines and texts, and other errors that are `noted`.
     """
 
-    __slots__ = ("alive", "caught", "noted")
+    __slots__ = ("alive", "caught", "noted", "runs")
 
     def __init__(self) -> None:
+        self.runs = True
         self.alive: weakref.WeakSet[TracedValueError] = weakref.WeakSet()
         self.noted: list[BaseException] = []
         self.caught: list[tuple[str, str]] = []
@@ -85,15 +86,19 @@ def caught_at(error: BaseException) -> str | None:
 class TracedValueError(TypeError):
     """Error for the value of an array that is only known when the compiled program runs."""
 
+    __slots__ = ("__weakref__", "_trace")  # an attribute would be pickled
+
     def __init__(self, *args: object) -> None:
         super().__init__(*args)
-        if (found := TRACE_ERRORS.get()) is not None:
-            found.alive.add(self)
+        self._trace = TRACE_ERRORS.get()
+        if self._trace is not None:
+            self._trace.alive.add(self)
 
     def __del__(self) -> None:
-        # it is not kept, since its traceback keeps the frames, and thereby arrays, of the function
-        found = TRACE_ERRORS.get() if TRACE_ERRORS is not None else None
-        if found is not None and (where := caught_at(self)) is not None:
+        # The trace does not keep the error: its traceback keeps the frames of the function, and
+        # thereby arrays.
+        found = getattr(self, "_trace", None)
+        if found is not None and found.runs and (where := caught_at(self)) is not None:
             found.caught.append((where, f"{type(self).__name__}: {self}"))
 
 

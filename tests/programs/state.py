@@ -58,7 +58,10 @@ class Held(gluon.HybridBlock):
         self.k, self.items, self.table = 2.0, [1.0, 0.5], {"a": 1.0, "b": {"c": 2.0}}
         self.array, self.arrays = np.array([1.0, 2.0]), [np.array(1.0), np.array(3.0)]
         self.numpys, self.chosen = onp.array([1.0, -1.0]), {1, 2}
-        self._settings = Settings(1.5)
+        self._settings, self.__phase = Settings(1.5), 0
+
+    def advance(self):
+        self.__phase = (self.__phase + 1) % 3
 
     @property
     def settings(self):
@@ -66,7 +69,7 @@ class Held(gluon.HybridBlock):
 
     def forward(self, x):
         k = self.k * self.settings.k * self.settings.scale()
-        y = x * k + self.items[0] * x[::-1] + sum(self.items[1:])
+        y = x * k + self.items[0] * x[::-1] + sum(self.items[1:]) + self.__phase
         y = y + self.table["a"] + self.table["b"]["c"] * x
         y = y + self.array * self.arrays[0] + self.arrays[1] + np.array(self.numpys)
         return y * len(self.chosen) if 1 in self.chosen else -y
@@ -109,6 +112,7 @@ class Rounded(gluon.HybridBlock):
 
 CHANGES = [
     "held.k = {n}",
+    "held.advance()",
     "held.items[0] = {n}",
     "held.items.append({n})",
     "held.items.insert(0, {n})",

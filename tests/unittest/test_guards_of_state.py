@@ -350,3 +350,28 @@ def test_blocks_read_enclosed_variables_at_each_call():
         items[0] = item
         found = [block(np.ones(1)).item() for block in blocks]
         assert found == [k * item] * len(found), (k, item)
+
+
+class Private:
+    def __init__(self):
+        self.__mode, self.__scale = "first", 1
+
+    def change(self):
+        self.__scale += 1
+
+    def run(self, x):
+        if self.__mode == "first":
+            self.__mode = "later"
+            return x
+        return x * 10 * self.__scale
+
+
+def test_private_attributes_that_a_function_reads_and_sets():
+    results = []
+    for compiled in (False, True):
+        own = Private()
+        run = npx.jit(own.run) if compiled else own.run
+        found = [run(np.ones(1)).item() for _ in range(3)]
+        own.change()
+        results.append([*found, run(np.ones(1)).item()])
+    assert results[0] == results[1] == [1, 10, 10, 20]

@@ -190,8 +190,15 @@ def read_names(code: types.CodeType) -> set[str] | None:
         else:
             reads = _Reads()
             reads.visit(tree)
-            _KNOWN_READS[code] = reads.found
+            _KNOWN_READS[code] = reads.found | _with_class(reads.found, code)
     return _KNOWN_READS[code]
+
+
+def _with_class(names: set[str], code: types.CodeType) -> set[str]:
+    """Return private names as the code has them, after the name of the class (`_Net__mode`)."""
+    private = tuple([n for n in names if n.startswith("__") and not n.endswith("__")])
+    used = {n.removeprefix(ASKED) for n in names_of(code)} if private else set()
+    return {n for n in used if n.startswith("_") and n.endswith(private)}
 
 
 def _reads_of_lambda(code: types.CodeType) -> set[str] | None:

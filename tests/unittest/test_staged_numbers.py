@@ -163,3 +163,47 @@ def test_a_recorded_loop_whose_rounds_compute_the_same(compute):
         y.backward()
         gradients.append([y.item(), *x.grad.tolist()])
     assert gradients[0] == pytest.approx(gradients[1], rel=1e-5)
+
+
+def factorial(a):
+    f = 1
+    for i in range(1, 30):
+        f *= i
+    return a * float(f)
+
+
+def until_it_is_large(a):
+    f = 1
+    for i in range(1, 60):
+        f *= i
+        if f > 10**20:
+            break
+    return a * i
+
+
+def fibonacci(a):
+    x, y = 0, 1
+    for _ in range(100):
+        x, y = y, x + y
+    return a * float(x)
+
+
+@pytest.mark.parametrize("program", [factorial, until_it_is_large, fibonacci])
+def test_integers_of_any_size_in_loops_without_arrays(program):
+    with npx.compile_log() as log:
+        found = npx.jit(program)(np.ones(2))
+    assert found.tolist() == program(np.ones(2)).tolist()
+    assert "run by Python" in "".join(line for entry in log for line in entry.loops)
+
+
+def test_integers_of_more_than_64_bits_that_data_decide_are_an_error():
+    def power(a):
+        f = 1
+        for _ in range(1, 30):
+            f = f * int(a[0])
+        return a * f
+
+    compiled = npx.jit(power)
+    assert compiled(np.full(2, 2.0)).tolist() == power(np.full(2, 2.0)).tolist()
+    with pytest.raises(OverflowError, match="more than 64 bits"):
+        compiled(np.full(2, 20.0)).asnumpy()

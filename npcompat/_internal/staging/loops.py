@@ -19,7 +19,7 @@ from npcompat._internal.staging.aliases import holding
 from npcompat._internal.staging.branches import OF_PROGRAM, RaisedError, staged_branch, text_of
 from npcompat._internal.staging.context import Variables, report
 from npcompat._internal.staging.iterables import Rounds, SymbolicRange, rounds_of
-from npcompat._internal.staging.rounds import ChangedTypeError, StagedLoop
+from npcompat._internal.staging.rounds import ChangedTypeError, PythonRoundsError, StagedLoop
 from npcompat._internal.staging.truths import negated, truth
 from npcompat._internal.support.errors import RefusedError
 
@@ -149,6 +149,10 @@ def _run_rounds(rounds: Rounds, site: _Site, going: Callable[[], Any] | None) ->
             with holding(undo.saved):
                 StagedLoop(site, rounds, first, going).run()
             return
+        except PythonRoundsError:
+            undo()
+            report("run by Python", site.line, f"{rounds.total} rounds of numbers")
+            return _round_by_round(rounds, first, site, going)
         except ChangedTypeError as error:
             undo()
             if first >= _PEELED:

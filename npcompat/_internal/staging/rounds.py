@@ -57,8 +57,14 @@ from npcompat._internal.support.errors import RefusedError, TracedValueError
 _ATTEMPTS = 12
 _MOST_GUARDED = 10_000_000
 """Maximum bound of an unknown count of rounds that are recorded: each has room for its residuals."""
+_MOST_OF_PYTHON = 10_000
+"""Maximum number of rounds that Python runs, while a function is traced, to have exact integers."""
 _CARRIED: dict[Any, frozenset[int]] = {}
 """By site: the variables that a loop was found to carry, with which the next trace begins."""
+
+
+class PythonRoundsError(Exception):
+    """Error for a loop that Python runs, since no data decide what it computes."""
 
 
 class StagedLoop:
@@ -119,6 +125,8 @@ class StagedLoop:
         """Trace the body, and add the loop to the program."""
         with holding(self.init):
             self._trace()
+            if self._may_overflow():
+                raise PythonRoundsError
             if self.wide and not modes.differentiated():
                 self._trace_windows()
             self._check_aliases()
@@ -128,6 +136,18 @@ class StagedLoop:
         notes = context.outermost().notes
         notes["staged"] = notes.get("staged", 0) + 1
         self._report()
+
+    def _may_overflow(self) -> bool:
+        """Return True for a loop of numbers of Python's alone, of which one may need over 64 bits."""
+        found = self.captured
+        return (
+            self.rounds is not None
+            and type(self.rounds.total) is int
+            and self.rounds.total <= _MOST_OF_PYTHON
+            and not (found.reads or found.written or found.jaxpr.consts)
+            and all([form.kind == "number" for form in self.leaving.values()])
+            and any([issubclass(error[0], OverflowError) for error in found.errors])
+        )
 
     # --- the body
 

@@ -146,7 +146,7 @@ class StagedLoop:
             and self.rounds.total <= _MOST_OF_PYTHON
             and not (found.reads or found.written or found.jaxpr.consts)
             and all([form.kind == "number" for form in self.leaving.values()])
-            and any([issubclass(error[0], OverflowError) for error in found.errors])
+            and {error[0] for error in found.errors} == {OverflowError}
         )
 
     # --- the body

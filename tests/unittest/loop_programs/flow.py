@@ -356,9 +356,18 @@ def does_not_fit_a_narrow_dtype(a):
         a[i] = a[i] + i * 100
 
 
-@refused()
-def int_beyond_64_bits(a):
+@staged()
+def int_beyond_64_bits_without_arrays(a):
     n = 1
     for _i in range(80):
         n *= 2
     return a + n % 3
+
+
+@refused()
+def int_beyond_64_bits(a):
+    n = 1
+    for i in range(80):
+        n *= 2
+        a[i % 4] += n % 3
+    return a

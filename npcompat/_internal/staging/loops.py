@@ -19,7 +19,8 @@ from npcompat._internal.staging.aliases import holding
 from npcompat._internal.staging.branches import OF_PROGRAM, RaisedError, staged_branch, text_of
 from npcompat._internal.staging.context import Variables, report
 from npcompat._internal.staging.iterables import Rounds, SymbolicRange, rounds_of
-from npcompat._internal.staging.rounds import ChangedTypeError, PythonRoundsError, StagedLoop
+from npcompat._internal.staging.round_checks import PythonRoundsError
+from npcompat._internal.staging.rounds import ChangedTypeError, StagedLoop
 from npcompat._internal.staging.truths import negated, truth
 from npcompat._internal.support.errors import RefusedError
 

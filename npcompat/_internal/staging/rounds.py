@@ -27,7 +27,6 @@ from npcompat._internal.staging.aliases import (
     arrays_in,
     become_read_only,
     holding,
-    is_shared,
     readonly_of,
     shared_arrays,
     stand_for_shared,
@@ -51,20 +50,17 @@ from npcompat._internal.staging.carried import (
     values_of,
 )
 from npcompat._internal.staging.iterables import Rounds
+from npcompat._internal.staging.round_checks import (
+    check_derivative,
+    check_numbers,
+    names_afterwards,
+)
 from npcompat._internal.staging.truths import truth
 from npcompat._internal.support.errors import RefusedError, TracedValueError
 
 _ATTEMPTS = 12
-_MOST_GUARDED = 10_000_000
-"""Maximum bound of an unknown count of rounds that are recorded: each has room for its residuals."""
-_MOST_OF_PYTHON = 10_000
-"""Maximum number of rounds that Python runs, while a function is traced, to have exact integers."""
 _CARRIED: dict[Any, frozenset[int]] = {}
 """By site: the variables that a loop was found to carry, with which the next trace begins."""
-
-
-class PythonRoundsError(Exception):
-    """Error for a loop that Python runs, since no data decide what it computes."""
 
 
 class StagedLoop:
@@ -125,29 +121,16 @@ class StagedLoop:
         """Trace the body, and add the loop to the program."""
         with holding(self.init):
             self._trace()
-            if self._may_overflow():
-                raise PythonRoundsError
+            check_numbers(self)
             if self.wide and not modes.differentiated():
                 self._trace_windows()
-            self._check_aliases()
-            self._check_derivative()
+            self.returning = names_afterwards(self)
+            check_derivative(self)
             state = self._added()
             self.variables.put(state)
         notes = context.outermost().notes
         notes["staged"] = notes.get("staged", 0) + 1
         self._report()
-
-    def _may_overflow(self) -> bool:
-        """Return True for a loop of numbers of Python's alone, of which one may need over 64 bits."""
-        found = self.captured
-        return (
-            self.rounds is not None
-            and type(self.rounds.total) is int
-            and self.rounds.total <= _MOST_OF_PYTHON
-            and not (found.reads or found.written or found.jaxpr.consts)
-            and all([form.kind == "number" for form in self.leaving.values()])
-            and {error[0] for error in found.errors} == {OverflowError}
-        )
 
     # --- the body
 
@@ -356,60 +339,6 @@ class StagedLoop:
         """
         return i not in self.site.first and is_used_unbound(self.names[i])
 
-    # --- checks
-
-    def _check_aliases(self) -> None:
-        """Refuse carried arrays with aliases, which would not see the loop's writes."""
-        count = None if self.rounds is None else self.rounds.total
-        cycles = sorted(self.permuted) == sorted(self.permuted.values())
-        self.returning: dict[int, int] = {}
-        if self.permuted and cycles and type(count) is int and self.going is None:
-            # Each round permutes the names, and the count is known: so is each array's last name.
-            where = {i: i for i in self.permuted}
-            for _ in range((count - self.first) % _order(self.permuted)):
-                where = {i: self.permuted[where[i]] for i in where}
-            self.returning = where
-        else:
-            for i in {*self.permuted, *self.permuted.values()}:
-                if is_shared(self.init, i):
-                    refuse(
-                        f"{self.names[i]!r} becomes another array that exists already, and which "
-                        "one depends on the number of rounds; use a copy"
-                    )
-        for i in self.written_names - set(self.returning):
-            if is_shared(self.init, i):
-                # after a peeled round the variable holds a new array, without aliases
-                raise ChangedTypeError(
-                    f"{self.names[i]!r} is written in place and bound anew, and its array has "
-                    "other names"
-                )
-        found = self.captured.written
-        if self.written_names:
-            found = [*found, *self.captured.reads]
-        touched = {id(h) for h in (*found, *context.running().selections.read_by(found))}
-        for i in self.entering:
-            if any([id(h) in touched for h in arrays_in(self.init[i])]):
-                refuse(
-                    f"{self.names[i]!r} is bound anew, and its array is read or written by another "
-                    "name, too"
-                )
-
-    def _check_derivative(self) -> None:
-        if not modes.differentiated():
-            return
-        if self.rounds is None:
-            refuse(
-                "a while loop has no derivative, as nobody knows how many rounds there are; use "
-                "npx.while_loop(max_iterations=), or a for loop with a break"
-            )
-        count = self.rounds.total
-        if isinstance(count, SymbolicNumber) and count.high > _MOST_GUARDED:
-            refuse(
-                "a loop of which nobody knows how many rounds there can be (they are at most "
-                f"{count.high}) has no derivative; use npx.while_loop(max_iterations=), or give the "
-                "count as a number of Python's"
-            )
-
     # --- the loop
 
     def _added(self) -> list[Any]:
@@ -598,15 +527,6 @@ def apart_again(loop: StagedLoop, i: int) -> list[Value]:
 
 def _is_root(value: Any) -> bool:
     return isinstance(value, Handle) and value._view is None
-
-
-def _order(permutation: dict[int, int]) -> int:
-    """Return the order of a permutation: the number of rounds after which it is the identity."""
-    n, current = 1, dict(permutation)
-    while any([k != v for k, v in current.items()]):
-        current = {k: permutation[v] for k, v in current.items()}
-        n += 1
-    return n
 
 
 __all__ = ["ChangedTypeError", "StagedLoop"]

@@ -127,6 +127,17 @@ def finally_reads_it(a):
     return seen[0], w
 
 
+def caught_in_rounds_that_are_unrolled(a):
+    seen = []
+    for i in range(12):
+        try:
+            a[i] += {}["k"]
+        except Exception:
+            a[i] += 1
+        seen.append(i)
+    return a
+
+
 def handler_reads_it(a):
     w = a[0]
     try:
@@ -239,7 +250,7 @@ def early_returns_of_none(a):
 PROGRAMS = [
     caught_after_a_branch, caught_after_a_branch_of_numbers, caught_in_each_round,
     suppressed_after_a_branch, suppressed_before_another_value, caught_before_another_value,
-    caught_after_a_loop, bound_by_a_loop_in_a_try, finally_reads_it, handler_reads_it,
+    caught_in_rounds_that_are_unrolled, caught_after_a_loop, bound_by_a_loop_in_a_try, finally_reads_it, handler_reads_it,
     error_in_the_other_arm, key_of_the_other_arm, error_after_a_return, annotated_again,
     annotated_after_a_loop, generator_that_runs_later, closure_that_is_called_between,
     called_with_function, early_returns_of_none,
@@ -422,8 +433,33 @@ def fails_in_a_round(a):
     return n
 
 
+def fails_in_an_arm_of_cond(a):
+    try:
+        return npx.cond(a.sum() > 50, lambda: a + 1, lambda: a + {}["k"])
+    except KeyError:
+        return a * 100
+
+
+def fails_in_a_round_of_while_loop(a):
+    def step(i, s):
+        return None, (i + 1, s + {}["k"])
+
+    try:
+        return npx.while_loop(lambda i, s: i < a[0], step, (np.array(0), a))[1][1]
+    except KeyError:
+        return a * 100
+
+
 @pytest.mark.parametrize(
-    "program", [asks_for_values, suppresses_what_asks, fails_in_an_arm, fails_in_a_round]
+    "program",
+    [
+        asks_for_values,
+        suppresses_what_asks,
+        fails_in_an_arm,
+        fails_in_a_round,
+        fails_in_an_arm_of_cond,
+        fails_in_a_round_of_while_loop,
+    ],
 )
 def test_a_function_may_not_catch_errors_of_its_trace(program):
     with pytest.raises(TracedValueError, match="the function catches an error of its trace"):

@@ -27,24 +27,23 @@ def refused_if_caught() -> Iterator[None]:
     begin = len(found.caught)
     try:
         yield
-        _refuse(found, begin)
+        _refuse(found, found.caught[begin:])
     finally:
+        del found.caught[begin:]  # the part that failed is run once more, or not at all
         if token is not None:
             TRACE_ERRORS.reset(token)
             found.runs = False
             found.noted.clear()
 
 
-def _refuse(found: TraceErrors, begin: int) -> None:
+def _refuse(found: TraceErrors, caught: list[tuple[str, str]]) -> None:
     """Raise TracedValueError if user code has caught an error of the trace."""
-    caught = found.caught[begin:]
     for error in (*found.noted, *found.alive):
         where = caught_at(error)
         if where is not None:
             caught.append((where, f"{type(error).__name__}: {error}"))
     if caught:
         where, text = caught[0]
-        del found.caught[begin:]
         raise TracedValueError(
             f"{where}: the function catches an error of its trace, which its program may not "
             f"raise, so that it would always go on as after the error ({text})"
@@ -58,6 +57,16 @@ def note(error: BaseException) -> None:
         found.noted.append(error)
 
 
+@contextmanager
+def noted() -> Iterator[None]:
+    """Trace a part that data may not choose in this context, which notes the error of the part."""
+    try:
+        yield
+    except Exception as error:
+        note(error)
+        raise
+
+
 def forget(error: BaseException) -> None:
     """Forget an error that was noted, since the part that raised it runs once more."""
     found = TRACE_ERRORS.get()
@@ -65,4 +74,4 @@ def forget(error: BaseException) -> None:
         found.noted[:] = [e for e in found.noted if e is not error]
 
 
-__all__ = ["forget", "note", "refused_if_caught"]
+__all__ = ["forget", "note", "noted", "refused_if_caught"]

@@ -13,6 +13,7 @@ from npcompat._internal.backend.jax import control_flow as control
 from npcompat._internal.backend.jax import language
 from npcompat._internal.backend.jaxpr import loop_bodies
 from npcompat._internal.compile.capture import Captured, capture
+from npcompat._internal.compile.caught_errors import noted
 from npcompat._internal.compile.trace import Trace, on_xla
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
@@ -89,9 +90,11 @@ def branch(predicate: Handle, then: Python, otherwise: Python) -> Any:
 
         return traced
 
-    found = [
-        capture(f"cond_{name}", body(f), []) for name, f in (("then", then), ("else", otherwise))
-    ]
+    with noted():
+        found = [
+            capture(f"cond_{name}", body(f), [])
+            for name, f in (("then", then), ("else", otherwise))
+        ]
     first, second = found
     outputs = first.outputs
     (tree, scalars), (other_tree, other_scalars) = first.result, second.result
@@ -366,7 +369,8 @@ def while_loop(
         after, _ = _flat(new)
         return condition(after), out, new
 
-    loop = _Loop("_npx_while_loop", traced, [], states)
+    with noted():
+        loop = _Loop("_npx_while_loop", traced, [], states)
     if loop.outs and limit is None:
         raise ValueError(
             "npx.while_loop: max_iterations is needed in a compiled function whose body returns "

@@ -90,7 +90,7 @@ def canonical(dtype: Any) -> onp.dtype[Any]:
         return bfloat16
     if isinstance(dtype, type(onp.dtype)):
         return _of_class(dtype)
-    if hasattr(dtype, "__array__") and not isinstance(dtype, (type, onp.generic)):
+    if not isinstance(dtype, (str, type, onp.generic)) and hasattr(dtype, "__array__"):
         raise TypeError("Cannot construct a dtype from an array")  # NumPy asks its `dtype`
     return cast("onp.dtype[Any]", onp.dtype(dtype))
 

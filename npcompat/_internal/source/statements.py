@@ -123,10 +123,9 @@ class _Function:
 
     def _private(self, attribute: str) -> ast.Constant:
         """Return the name of an attribute; Python puts the class before that of a private one."""
-        if attribute.startswith("__") and not attribute.endswith("__") and self._owner:
-            attribute = (
-                f"_{self._owner.lstrip('_')}{attribute}" if self._owner.strip("_") else attribute
-            )
+        owner = (self._owner or "").lstrip("_")
+        if owner and attribute.startswith("__") and not attribute.endswith("__"):
+            attribute = f"_{owner}{attribute}"
         return ast.Constant(attribute)
 
     def _expression(self, node: ast.expr) -> Any:

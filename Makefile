@@ -80,10 +80,10 @@ sanitize: $(VENV)/ready
 		$(abspath $(BIN))/python -m pytest -q -n 0 --capture=sys $(NATIVE)
 
 slow-path: $(VENV)/ready
-	NPCOMPAT_NATIVE=0 $(BIN)/python -m pytest -n $(JOBS) -m "not slow"
+	NPCOMPAT_NATIVE=0 $(BIN)/python -m pytest -n $(JOBS)
 
 users-xla: $(VENV)/ready
-	NPCOMPAT_TEST_XLA=user $(BIN)/python -m pytest -n $(JOBS) -m "not slow" tests/unittest
+	NPCOMPAT_TEST_XLA=user $(BIN)/python -m pytest -n $(JOBS) tests/unittest
 
 python313:
 	@if $(PYTHON313) -c "" 2>/dev/null; \

@@ -21,6 +21,7 @@ class Source:
         self.depth = 0
         self.indices = []
         self.loops = 0
+        self.raises = False  # True if a statement may raise while the function is traced
         self.lines = [
             "def f(a, b, m):",
             f"    s, t, n, w = a[0] * 1, 0.5, 0, {self.pick('a - b', 'a - b', 'b.copy()', 'a.copy()')}",
@@ -200,6 +201,7 @@ class Source:
 
     def attempt(self, indent):
         """Run statements that may raise, and catch it: names keep what they had until then."""
+        self.raises = True
         error = self.pick("KeyError", "KeyError", "ValueError", "Exception")
         suppresses = self.random.random() < 0.3
         self.add(indent, f"with suppress({error}):" if suppresses else "try:")
@@ -223,6 +225,7 @@ class Source:
 
     def first(self, indent):
         """Bind a name in some rounds or arms only, then use it."""
+        self.raises = True
         test = f"{self.indices[-1]} == {self.pick(0, 0, 1, 8)}" if self.indices else "n == 0"
         self.add(indent, f"if {self.pick(test, test, test, self.condition())}:")
         self.add(indent + 1, f"u = {self.value()}")

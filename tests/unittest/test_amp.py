@@ -2,6 +2,8 @@
 for prediction.
 """
 
+import os
+
 import numpy as onp
 import pytest
 from internals import REGISTRY
@@ -155,8 +157,11 @@ def test_scaling_changes_nothing_but_range(clip):
     expected = plain()
     for mode in ("eager", "jit"):
         _, found, trainer = train(mode, clip=clip)
-        # Adam divides by the root of a mean square, which makes rounding of small gradients larger
-        onp.testing.assert_allclose(found[-1][0], expected, rtol=1e-4, atol=2e-5)
+        # With users' flags XLA fuses the compiled step; Adam, which divides by the root of a mean
+        # square, makes rounding of small gradients larger.
+        fused = mode == "jit" and os.environ.get("NPCOMPAT_TEST_XLA") == "user"
+        atol = 2e-5 if fused else 1e-6
+        onp.testing.assert_allclose(found[-1][0], expected, rtol=1e-4, atol=atol)
         assert trainer._scaler.loss_scale == 2.0**16
 
 

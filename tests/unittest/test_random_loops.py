@@ -45,9 +45,9 @@ def compare(seed):
         found, wrong = outcome(npx.jit(function))
     if isinstance(wrong, TracedValueError):
         return
-    # of several errors, that of the trace comes before those that depend on data
-    both = isinstance(wrong, RAISED) and isinstance(error, RAISED)
-    assert type(wrong) is type(error) or both, (seed, error, wrong)
+    # of several errors, that of the trace comes before those that depend on data (known_gaps.md)
+    either = Source(seed).raises and isinstance(wrong, RAISED) and isinstance(error, RAISED)
+    assert type(wrong) is type(error) or either, (seed, error, wrong)
     if error is None:
         for one, other in zip(expected, found, strict=True):
             assert one.dtype == other.dtype, seed

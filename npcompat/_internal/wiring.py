@@ -45,7 +45,7 @@ from npcompat._internal.dispatch import (
 from npcompat._internal.indexing import host as host_indexing
 from npcompat._internal.indexing import lens
 from npcompat._internal.native import fast_path
-from npcompat._internal.staging import calls, runtime
+from npcompat._internal.staging import branches, calls, number_or_scalar, runtime
 
 
 def connect_core() -> None:
@@ -56,6 +56,7 @@ def connect_core() -> None:
     late_bound.recorder = tape.record
     late_bound.converted = calls.for_trace
     calls.runtime.append(runtime)
+    number_or_scalar.expression.append(branches.expression)
     fast_path.late_bound_export.append(precision_warning.exported)
     _connect_fast_path()
 

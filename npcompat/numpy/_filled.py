@@ -245,6 +245,8 @@ def full(
         if type(value) is float and (wanted is None or wanted.kind in "fc"):
             wanted = wanted or dtypes.default_float()
         elif isinstance(value, TracedNumber):
+            if wanted is None:
+                value.check_default("fills an array")
             wanted = wanted or dtypes.strong(language.type_of(as_value(value).payload))
         elif isinstance(value, list | tuple):  # which may hold recorded or traced arrays
             value = array_like.joined(value)

@@ -114,6 +114,10 @@ def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
         return found
     if not (isinstance(x1, Handle) and isinstance(x2, Handle)):
         ours, other = (x1, x2) if isinstance(x1, Handle) else (x2, x1)
+        if isinstance(other, TracedNumber) and type(ours) in late_bound.scalars:
+            types = (ours.dtype, ours.dtype)
+            if not other.has_one_meaning(op, types, 1 if ours is x1 else 0, op.named(())):
+                return NotImplemented  # the number computes both
         if (
             means_more(other)
             or (names_class(other) and not is_live(ours))

@@ -26,9 +26,12 @@ class Source:
             "def f(a, b, m):",
             f"    s, t, n, w = a[0] * 1, 0.5, 0, {self.pick('a - b', 'a - b', 'b.copy()', 'a.copy()')}",
             "    v = w * 1",
+            "    h, e = a.astype(np.float32), (b * 2).astype(int)",
+            f"    q = {self.pick('0', '-np.inf', '-1.5', '3', '0', 'np.float32(0)')}",
         ]
         self.block(1, self.random.randint(3, 6))
         result = self.random.choice(("s", "n", "t", "a * n", "(s, n)", "w, s", "w.sum()", "None"))
+        result = self.pick(result, result, "q", "q + 1", "q * s", "q, n", "q / 2, q > 1", "b - q")
         self.lines.append(f"    return {self.pick(result, self.several())}")
         self.text = "\n".join(self.lines) + "\n"
 
@@ -93,8 +96,10 @@ class Source:
         self.lines.append("    " * indent + line)
 
     def statement(self, indent):
-        kind = self.random.randint(0, 22) if len(self.lines) < 40 else 0
-        if kind >= 20:
+        kind = self.random.randint(0, 24) if len(self.lines) < 42 else 0
+        if kind >= 23:
+            self.either(indent)
+        elif kind >= 20:
             self.pick(self.attempt, self.first, self.later)(indent)
         elif kind <= 2:
             target = self.pick("s", "t")
@@ -236,6 +241,31 @@ class Source:
         self.add(
             indent, self.pick("u = u * 0.5 + t", "s = s - u", f"a[{self.index()}] += u", "u: int")
         )
+
+    def either(self, indent):
+        """Let data decide whether a name is a number of Python's or a scalar."""
+        i = self.index()
+        new = self.pick(f"a[{i}]", f"h[{i}]", f"h[{i}]", f"e[{i}]", self.value(), self.number())
+        if self.random.random() < 0.6:
+            self.add(indent, f"if {self.pick(f'{new} > q', f'{new} < q', self.condition())}:")
+            self.add(indent + 1, f"q {self.pick('=', '=', '+=', '-=', '*=', '/=')} {new}")
+            if self.random.random() < 0.3:
+                self.add(indent + 1, f"n = {self.number()}")
+        else:
+            function = self.pick("max", "min")
+            change = self.pick(
+                f"{function}(q, {new})",
+                f"{new} if {self.condition()} else q",
+                f"q {self.pick('+', '-', '*', '%', '//', '/')} {self.pick('2', '0.5', 'n', 's', 'q')}",
+                self.pick("-q", "abs(q)", "0", "q > 1", "float(q)", "helper(q, 1)"),
+            )
+            self.add(indent, f"q = {change}")
+        if self.random.random() < 0.5:
+            use = self.pick(
+                *("s = s + q", "t = q", f"b[{i}] = q", "w = w * q", f"h[{i}] += q", f"e[{i}] = q"),
+                *("s = s + a[q]", "n = n + 1 if q else n", "s = max(s, q)", "t = q * t - q"),
+            )
+            self.add(indent, use)
 
     def later(self, indent):
         """Use names in functions and generators that run later, and annotate them."""

@@ -506,7 +506,7 @@ def describe(
         if type(leaf) is NumberArgument:
             leaf.value()
         if isinstance(leaf, TracedNumber):
-            leaf = _handles.wrap_scalar(trace.adopt(Value(leaf.payload)))
+            leaf = _handles.wrap_scalar(trace.adopt(leaf.as_result()))
         if not isinstance(leaf, Handle):
             sources.append(("static", 0, ()))
             statics.append(leaf)

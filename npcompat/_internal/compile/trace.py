@@ -359,10 +359,13 @@ class Trace:
         """Raise if the value of a traced number decides about an error, or may not fit a dtype."""
         found = [self.numbers.get(id(p)) for p in payloads]
         if any(found_one is not None for found_one in found):
-            casts, _ = op.rule(tuple(map(language.type_of, payloads)), op.named(attrs))
-            for number, dtype in zip(found, casts, strict=True):
+            types = tuple(map(language.type_of, payloads))
+            casts, _ = op.rule(types, op.named(attrs))
+            for i, (number, dtype) in enumerate(zip(found, casts, strict=True)):
                 if number is not None:
                     number.check(op, dtype)
+                    if not number.has_one_meaning(op, types, i, op.named(attrs)):
+                        number.refuse(f"an operand of {op.name.removeprefix('_npi_')}")
 
     def as_traced(self, payload: Any) -> Any:
         """Return a payload as an operand of equations; host arrays become constants."""

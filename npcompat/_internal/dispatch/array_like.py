@@ -155,6 +155,7 @@ def _standing_in(x: Any) -> Any:
         return onp.zeros((), x.dtype)[()] if not x.shape else onp.zeros(x.shape, x.dtype)
     if not isinstance(x, TracedNumber):
         return x
+    x.check_default("is in a list, or becomes an array")
     kind: Any = language.type_of(x.payload)
     return kind(0) if isinstance(kind, type) else onp.zeros((), kind)[()]
 

@@ -184,7 +184,7 @@ def lens_operand(position: Any) -> Value:
 
 def operand(number: TracedNumber) -> Value:
     """Return the value of a traced number, and note in the trace that it is used as an operand."""
-    value, trace = Value(number.payload), modes.current().trace
+    value, trace = number.as_operand(), modes.current().trace
     if trace is not None and hasattr(type(number), "check"):
         trace.numbers[id(value.payload)] = number
     return value

@@ -98,7 +98,7 @@ class SymbolicNumber(TracedNumber):
             self.value()
         if self.kind is not int or dtype is None or onp.dtype(dtype).kind not in "iu":
             return
-        if op.name in _COMPARING and not self.fits(dtype):
+        if op.name in _COMPARING and onp.dtype(dtype) != onp.int64 and not self.fits(dtype):
             self.value()
         self.expect_fits(onp.dtype(dtype))
 

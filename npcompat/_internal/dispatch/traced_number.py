@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from npcompat._internal.backend.jaxpr import tracing
+from npcompat._internal.core.handle import Value
 from npcompat._internal.support.errors import TracedValueError, user_location
 
 
@@ -24,6 +25,21 @@ class TracedNumber:
     def payload(self) -> Any:
         """The number, weakly typed."""
         return self._payload
+
+    def as_operand(self) -> Value:
+        """Return the number as an operand of an operator."""
+        return Value(self.payload)
+
+    def has_one_meaning(self, op: Any, types: tuple[Any, ...], i: int, attrs: Any) -> bool:
+        """Return True if an operator has one type rule for the number as its operand `i`."""
+        return True
+
+    def check_default(self, use: str) -> None:
+        """Raise if it is not known which dtype an array has that is made of the number."""
+
+    def as_result(self) -> Value:
+        """Return the number as a scalar, which a compiled function can return."""
+        return Value(self.payload)
 
     def _unknown(self, *_: Any) -> Any:
         raise TracedValueError(

@@ -31,7 +31,7 @@ from npcompat._internal.dispatch.symbolic_number import (
 )
 from npcompat._internal.source import conversion
 from npcompat._internal.source.straight import is_plain, is_straight
-from npcompat._internal.staging import context, items, truths
+from npcompat._internal.staging import branches, context, items, truths
 from npcompat._internal.staging.iterables import (
     Enumerated,
     Reversed,
@@ -39,6 +39,7 @@ from npcompat._internal.staging.iterables import (
     Zipped,
     rounds_of,
 )
+from npcompat._internal.staging.number_or_scalar import NumberOrScalar
 from npcompat._internal.support.errors import is_library
 
 _PURE = frozenset(
@@ -49,6 +50,7 @@ _PURE = frozenset(
     }
 )  # fmt: skip
 """Builtin functions without side effects."""
+_TRACED = (Handle, SymbolicNumber, NumberOrScalar)
 _PURE_MODULES = frozenset(("math", "cmath", "operator", "_operator", "numpy"))
 _READING = frozenset(
     ("index", "count", "copy", "keys", "values", "items", "get", "__getitem__", "__contains__")
@@ -197,7 +199,7 @@ def _len(_: Any, x: Any) -> Any:
 
 def _extreme(function: Any, *args: Any, **options: Any) -> Any:
     """Compute `max` or `min` of several values; of equal ones the first."""
-    if options or len(args) < 2 or not any([isinstance(a, Handle | SymbolicNumber) for a in args]):
+    if options or len(args) < 2 or not any([isinstance(a, _TRACED) for a in args]):
         return NotImplemented
     found = args[0]
     for other in args[1:]:
@@ -220,14 +222,9 @@ def _selected(flag: Any, new: Any, old: Any, function: Any) -> Any:
         payload = numbers.computed("where", kind, flag, payload_of(new), payload_of(old))
         (a, b), (c, d) = interval(new), interval(old)
         return SymbolicNumber(payload, kind, function(a, c), function(b, d))
-    return _where(flag, new, old, function.__name__)
-
-
-def _where(flag: Any, new: Any, old: Any, name: str) -> Any:
-    """Select one of two scalars, which must have one dtype: Python would keep each one's own."""
     own = [(x.dtype, x.shape) for x in (new, old) if isinstance(x, Handle | onp.generic)]
-    if len(own) < 2 or len(set(own)) > 1 or own[0][1]:
-        refuse(f"{name} of values of two types, one of which data choose; use np.{name}imum")
+    if len(own) < 2 or len(set(own)) > 1:
+        return branches.expression(flag, lambda: new, lambda: old)
     trace = context.running()
     values = [Value(flag), array_like.as_value(new), array_like.as_value(old)]
     trace.adopt(values[0])
@@ -235,7 +232,7 @@ def _where(flag: Any, new: Any, old: Any, name: str) -> Any:
 
 
 def _bool(_: Any, *args: Any) -> Any:
-    if len(args) == 1 and isinstance(args[0], Handle | SymbolicNumber | masked_array.Length):
+    if len(args) == 1 and isinstance(args[0], (*_TRACED, masked_array.Length)):
         return truths.as_bool(truths.truth(args[0]))
     return NotImplemented
 
@@ -245,6 +242,10 @@ def _number(kind: Any, *args: Any) -> Any:
     if len(args) != 1:
         return NotImplemented
     (x,) = args
+    if isinstance(x, NumberOrScalar):
+        if kind is int:
+            return items.number_of(x) if x.is_int else _as_int(x.payload)
+        return SymbolicNumber(numbers.weak(float, x.payload), float)
     if isinstance(x, SymbolicNumber):
         if x.kind is kind:
             return x
@@ -272,12 +273,19 @@ def _as_int(payload: Any) -> SymbolicNumber:
 
 
 def _type(_: Any, *args: Any) -> Any:
+    if len(args) == 1 and isinstance(args[0], NumberOrScalar):
+        args[0].refuse("its type is asked for")
     return (
         args[0].kind if len(args) == 1 and isinstance(args[0], SymbolicNumber) else NotImplemented
     )
 
 
 def _isinstance(_: Any, x: Any, kinds: Any) -> Any:
+    if isinstance(x, NumberOrScalar):
+        found = issubclass(x.number.kind, kinds), isinstance(x.scalar, kinds)
+        if found[0] != found[1]:
+            x.refuse("its class is asked for")
+        return found[0]
     return issubclass(x.kind, kinds) if isinstance(x, SymbolicNumber) else NotImplemented
 
 
@@ -285,7 +293,7 @@ def _any(function: Any, *args: Any) -> Any:
     """Compute `any` or `all` of a list with traced items."""
     if len(args) != 1 or type(args[0]) not in (list, tuple):
         return NotImplemented
-    if not any([isinstance(a, Handle | SymbolicNumber) for a in args[0]]):
+    if not any([isinstance(a, _TRACED) for a in args[0]]):
         return NotImplemented
     flags = [truths.truth(a) for a in args[0]]
     unknown = [f for f in flags if not isinstance(f, bool)]

@@ -19,6 +19,7 @@ from npcompat._internal.dispatch.memory_layout import lay_out
 from npcompat._internal.dispatch.result_layout import axes_in_memory, empty_in
 from npcompat._internal.dispatch.symbolic_number import SymbolicNumber, expect, symbolic
 from npcompat._internal.staging import context
+from npcompat._internal.staging.number_or_scalar import NumberOrScalar, can_be_either, describe
 from npcompat._internal.support.errors import RefusedError
 
 
@@ -32,13 +33,13 @@ def is_window(handle: Handle) -> bool:
 
 
 class Form(NamedTuple):
-    """Form of a value: `kind` is "array", "scalar", "selection", "number", "tuple", "plain" or
-    "maybe".
+    """Form of a value: `kind` is "array", "scalar", "selection", "number", "either", "tuple", "plain"
+    or "maybe".
 
     `type` is shape and dtype of an array, those of a selection's array in full shape and of its
-    mask, the class of a number, or a plain object. `parts` are the forms of a tuple's items, or the
-    form of a variable that may be bound. `axes` are those of an array as they lie in memory, the
-    slowest first, if that is not C order.
+    mask, the class of a number, class and dtype of what is either a number or a scalar, or a plain
+    object. `parts` are the forms of a tuple's items, or the form of a variable that may be bound.
+    `axes` are those of an array as they lie in memory, the slowest first, if that is not C order.
     """
 
     kind: str
@@ -58,6 +59,8 @@ class Form(NamedTuple):
             return f"what a boolean mask selects of an array {dtype}{list(shape)}"
         if self.kind == "number":
             return f"{'an' if self.type is int else 'a'} {self.type.__name__} of Python's"
+        if self.kind == "either":
+            return describe(*self.type)
         if self.kind == "tuple":
             return f"a tuple of ({', '.join(map(str, self.parts))})"
         if self.kind == "maybe":
@@ -182,6 +185,13 @@ def flatten(value: Any, name: str) -> tuple[Form, list[Value]]:
         if type(value) is int and not -(2**63) <= value < 2**63:
             refuse(f"{name!r} is an int of more than 64 bits, which a loop can't carry")
         return Form("number", type(value)), [_strong(type(value), value)]
+    if isinstance(value, NumberOrScalar):
+        number = _strong(value.number.kind, value.number.payload)
+        return Form("either", value.may_be), [
+            number,
+            handles.read(value.scalar),
+            Value(value.flag),
+        ]
     if isinstance(value, Handle):
         return _flatten_array(value, name)
     if isinstance(value, onp.generic) and dtypes.on_devices(value.dtype):
@@ -195,6 +205,15 @@ def flatten(value: Any, name: str) -> tuple[Form, list[Value]]:
         form, values = flatten(value.value, name)
         return Form("maybe", None, (form,)), [Value(value.bound), *values]
     return Form("plain", Plain(value)), []
+
+
+def flatten_as(value: Any, name: str, form: Form | None) -> tuple[Form, list[Value]]:
+    """Flatten the value of a variable, and convert it to a form that is wider, unless that is None."""
+    own, values = flatten(value, name)
+    if form is None or form == own:
+        return own, values
+    given = converted(own, form, iter(values))
+    return form, [v if isinstance(v, Value) else Value(v) for v in given]
 
 
 def _strong(kind: type, payload: Any) -> Value:
@@ -260,6 +279,10 @@ def together(
         bound = payload_of(next(payloads))
         return MaybeBound(name, together(form.parts[0], payloads, name), bound)
     found = next(payloads)
+    if form.kind == "either":
+        number = SymbolicNumber(numbers.weak(form.type[0], payload_of(found)), form.type[0])
+        scalar = handles.wrap_scalar(_adopted(next(payloads)))
+        return NumberOrScalar(name, number, scalar, payload_of(next(payloads)))
     if form.kind == "number":
         payload = numbers.weak(form.type, payload_of(found))
         limits = bounds if bounds is not None and form.type is int else ()
@@ -300,6 +323,9 @@ def types_of(form: Form) -> list[tuple[tuple[int, ...], Any]]:
         return [((), onp.dtype(form.type))]
     if form.kind in ("array", "scalar"):
         return [form.type]
+    if form.kind == "either":
+        kind, dtype = form.type
+        return [((), onp.dtype(kind)), ((), dtype), ((), onp.dtype(bool))]
     if form.kind == "selection":
         return [form.type.array, form.type.mask]
     own = [((), onp.dtype(bool))] if form.kind == "maybe" else []
@@ -336,7 +362,20 @@ def joined(one: Form, other: Form, promotes: bool = False) -> Form | None:
         return found if found.type[0] == () else None
     if promotes and kinds == {"number"} and {one.type, other.type} == {int, float}:
         return Form("number", float)
+    if kinds <= {"number", "scalar", "either"} and len(kinds) == 2:
+        return _either(one, other)
     return None
+
+
+def _either(one: Form, other: Form) -> Form | None:
+    """Return the form of what is a number or a scalar, as data decide."""
+    if "either" in (one.kind, other.kind):
+        form, part = (one, other) if one.kind == "either" else (other, one)
+        same = part.type == form.type[0] if part.kind == "number" else part.type[1] == form.type[1]
+        return form if same else None
+    number, scalar = (one, other) if one.kind == "number" else (other, one)
+    kind, dtype = number.type, scalar.type[1]
+    return Form("either", (kind, dtype)) if can_be_either(kind, dtype) else None
 
 
 def converted(form: Form, target: Form, payloads: Iterator[Any]) -> list[Any]:
@@ -350,6 +389,11 @@ def converted(form: Form, target: Form, payloads: Iterator[Any]) -> list[Any]:
         return [p for f, t in pairs for p in converted(f, t, payloads)]
     if form.kind == "plain":
         return []
+    if target.kind == "either" and form.kind != "either":
+        own, other = next(payloads), blank(target)
+        if form.kind == "number":
+            return [own, other[1], control.constant(False)]
+        return [other[0], own, control.constant(True)]
     return [control.of_type(next(payloads), shape, dtype) for shape, dtype in types_of(target)]
 
 
@@ -430,6 +474,7 @@ __all__ = [
     "blank",
     "converted",
     "flatten",
+    "flatten_as",
     "form_of",
     "groups_of",
     "holders",

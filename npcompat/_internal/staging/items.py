@@ -32,11 +32,14 @@ from npcompat._internal.indexing.basic import step_of
 from npcompat._internal.indexing.parse import Kind, has_arrays, is_basic_but_for, parse
 from npcompat._internal.staging import context
 from npcompat._internal.staging.carried import is_window
+from npcompat._internal.staging.number_or_scalar import NumberOrScalar
 from npcompat._internal.support.errors import user_location
 
 
 def is_traced_int(x: Any) -> bool:
     """Return True for a traced scalar of an integer dtype."""
+    if isinstance(x, NumberOrScalar):
+        return x.is_int
     return (
         type(x) in late_bound.scalars
         and x.dtype.kind in "iu"
@@ -71,7 +74,8 @@ def _with_numbers(array: Any, key: Any) -> Any:
 def number_of(scalar: Any) -> SymbolicNumber:
     """Return a traced integer scalar as a symbolic number; equal computations give one number."""
     trace = context.running()
-    payload = handles.read(scalar).payload
+    either = isinstance(scalar, NumberOrScalar)
+    payload = scalar.payload if either else handles.read(scalar).payload
     known = trace.notes.setdefault("numbers", [])
     for other, found in known:
         if other is payload or trace.same(other, payload):
@@ -79,7 +83,7 @@ def number_of(scalar: Any) -> SymbolicNumber:
     number, too_long = numbers.as_int(payload)
     if too_long is not None:
         expect(too_long, OverflowError, "an int of more than 63 bits in a compiled loop")
-    info = onp.iinfo(scalar.dtype)
+    info = onp.iinfo(onp.int64 if either else scalar.dtype)
     found = SymbolicNumber(number, int, info.min, min(info.max, 2**63 - 1))
     known.append((payload, found))
     return found
@@ -389,6 +393,9 @@ def setitem(array: Any, key: Any, new: Any) -> None:
             refuse(f"an item of a {type(array).__name__} is set")
         array[key] = new
         return
+    if isinstance(new, NumberOrScalar):
+        integer = new.is_int and array.dtype.kind in "iu"
+        new = number_of(new) if integer else new.element(array.dtype)
     if type(new) is SymbolicNumber:
         new = _element(new, array.dtype)
     key = _with_numbers(array, key)

@@ -41,6 +41,7 @@ from npcompat._internal.staging.carried import (
     blank,
     converted,
     flatten,
+    flatten_as,
     groups_of,
     inexact,
     is_used_unbound,
@@ -87,6 +88,7 @@ class StagedLoop:
         self.entered = False  # True if the first round is certain to run
         self.active: Any = None  # flag: the first round of a while runs
         self.reset: set[int] = set()  # variables that each round binds before it uses them
+        self.wider: dict[int, Form] = {}  # variables that are numbers or scalars, as data decide
         self.maybe: dict[int, Form] = {}  # variables that enter unbound, and may become bound
         self.entering: dict[int, Form] = {}
         self.leaving: dict[int, Form] = {}
@@ -172,7 +174,7 @@ class StagedLoop:
                     "with a copy"
                 )
             else:
-                form, found = flatten(now, self.names[i])
+                form, found = flatten_as(now, self.names[i], self.wider.get(i))
                 if form.kind == "plain":
                     if self.runs and i in self.site.first:
                         self.reset.add(i)
@@ -325,6 +327,11 @@ class StagedLoop:
                     raise ChangedTypeError(f"{self.names[i]!r} is bound by some rounds only")
                 continue
             if joined(entry, form) == entry and not (self._is_first and form.axes != entry.axes):
+                continue
+            wider = joined(entry, form)
+            if form.kind == "either" and wider is not None:
+                self.wider[i] = wider
+                again = True
                 continue
             if self.runs and i in self.site.first and i not in self.reset:
                 self.reset.add(i)
@@ -522,7 +529,7 @@ def apart_again(loop: StagedLoop, i: int) -> list[Value]:
     now = loop.init[i]
     if type(now) is Unbound:
         return [Value(p) for p in blank(loop.entering[i])]
-    return flatten(now, loop.names[i])[1]
+    return flatten_as(now, loop.names[i], loop.wider.get(i))[1]
 
 
 def _is_root(value: Any) -> bool:

@@ -8,6 +8,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as onp
+
 from npcompat._internal.backend.jaxpr import python_numbers as numbers
 from npcompat._internal.compile.staged_runs import is_staged, refuse
 from npcompat._internal.core.handle import Handle
@@ -49,7 +51,7 @@ def update_item(array: Any, key: Any, operation: str, value: Callable[[], Any]) 
 def updated(old: Any, operation: str, value: Callable[[], Any]) -> Any:
     """Return the result of `old op= value()` for a variable."""
     if is_staged() and not isinstance(
-        old, Handle | TracedNumber | int | float | complex | str | tuple | bytes
+        old, Handle | TracedNumber | int | float | complex | str | tuple | bytes | onp.generic
     ):
         refuse(f"a {type(old).__name__} is changed in place")
     return getattr(operator, operation)(old, value())

@@ -10,13 +10,14 @@ from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import handles, masked_array
 from npcompat._internal.dispatch.symbolic_number import SymbolicNumber
 from npcompat._internal.staging import branches, context
+from npcompat._internal.staging.number_or_scalar import NumberOrScalar
 
 Later = Callable[[], Any]
 
 
 def truth(x: Any) -> Any:
     """Return the truth of a value: a bool, or a traced flag."""
-    if isinstance(x, SymbolicNumber | masked_array.Length):
+    if isinstance(x, SymbolicNumber | NumberOrScalar | masked_array.Length):
         return numbers.truth(x.payload)
     if isinstance(x, Handle) and context.current() is not None:
         payload = handles.read(x).payload
@@ -82,6 +83,7 @@ def _decided(parts: tuple[Later, ...], deciding: bool) -> Any:
 def _check_bool(x: Any) -> None:
     """Refuse a part of `and` or `or` that is no bool: Python would return the part itself."""
     known = isinstance(x, SymbolicNumber) and x.kind is bool
+    known = known or (isinstance(x, NumberOrScalar) and x.number.kind is bool)
     if not (isinstance(x, bool) or known or (isinstance(x, Handle) and x.dtype == bool)):
         refuse("`and` or `or` gives one of two values that are no bools; compare them with zero")
 

@@ -204,16 +204,35 @@ def element(number: Any, dtype: Any) -> Any:
         return lax.convert_element_type(jnp.asarray(number), dtype)
 
 
+def chosen(flag: Any, one: Any, other: Any, dtype: Any) -> Any:
+    """Return one number if a flag is set, else the other one, in a dtype or as a class of Python's."""
+    weakly = isinstance(dtype, type)
+    with jax.enable_x64(True):
+        wide = _DTYPES[dtype] if weakly else dtype
+        found = jnp.where(flag, *[lax.convert_element_type(x, wide) for x in (one, other)])
+        return weak(dtype, found) if weakly else found
+
+
+def inexact(number: Any, dtype: Any, unless: Any) -> Any:
+    """Return the flag that a dtype does not hold a number, which counts unless a flag is set."""
+    with jax.enable_x64(True):
+        own = jnp.asarray(number)
+        back = lax.convert_element_type(lax.convert_element_type(own, dtype), own.dtype)
+        return (back != own) & (own == own) & ~jnp.asarray(unless)
+
+
 __all__ = [
     "COMPARISONS",
     "as_int",
     "between",
     "both",
     "bound",
+    "chosen",
     "computed",
     "distance",
     "either",
     "element",
+    "inexact",
     "is_zero",
     "looked_up",
     "negation",

@@ -203,12 +203,16 @@ def form_of(handle: Handle) -> tuple[View | None, int]:
 def check_writeable(handle: Handle, text: str = "assignment destination is read-only") -> None:
     """Raise ValueError with this text for a read-only array, or RefusedError with the reason.
 
-    A scalar raises TypeError.
+    A scalar raises TypeError. NumPy allows writing a view of an array that became read-only later,
+    but not so what data have selected in a compiled function, which another array may have to see.
     """
     if handle._immutable:
         raise TypeError(f"'numpy.{handle.dtype.name}' object does not support item assignment")
     if handle._extra is not None and (reason := handle._extra.readonly):
         raise RefusedError(reason) if isinstance(reason, str) else ValueError(text)
+    if (view := handle._view) is not None and (rare := view.root._extra) is not None:
+        if isinstance(rare.readonly, str):
+            raise RefusedError(rare.readonly)
 
 
 def bump_version(handle: Handle) -> None:

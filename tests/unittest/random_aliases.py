@@ -11,8 +11,9 @@ class Aliases:
         self.loops = 0
         self.lines = ["def f(p, i):", f"    q = {self.random.choice(('p', 'p * 2', 'p.copy()'))}"]
         self.lines.append(f"    r = {self.random.choice(('p', 'q', 'p + q'))}")
+        self.lines.append(f"    v = {self.view()}")
         self.block(1, self.random.randint(3, 5))
-        self.lines.append("    return p.sum(), q.sum(), r.sum()")
+        self.lines.append("    return p.sum(), q.sum(), r.sum(), v.sum()")
         self.text = "\n".join(self.lines) + "\n"
 
     def add(self, indent, line):
@@ -26,13 +27,16 @@ class Aliases:
         x, y = self.random.choice("pqr"), self.random.choice("pqr")
         return self.random.choice((f"{x} + 1", f"{x} * {y}", f"{x}.copy()", f"{x} - {y} / 2"))
 
+    def view(self):
+        return self.random.choice("pqr") + self.random.choice(("[1:]", "[::-1]", "[:2]", ""))
+
     def condition(self):
         k = "k" if self.loops and self.random.random() < 0.3 else self.random.randint(0, 4)
         return f"i > {k}"
 
     def statement(self, indent):
         x = self.random.choice("pqr")
-        kind = self.random.randint(0, 9)
+        kind = self.random.randint(0, 11)
         if kind <= 2:
             value = self.random.choice("123")
             change = self.random.choice(("+= 1", f"[0] = {value}", "*= 2", f"[1:] -= {value}"))
@@ -41,6 +45,9 @@ class Aliases:
             self.add(indent, f"{x} = {self.random.choice((*'pqr', self.new()))}")
         elif kind <= 7 and indent < 4:
             self.branch(indent, x)
+        elif kind == 8:
+            change = self.random.choice((f"v = {self.view()}", "v += 1", "v[0] = 4", "v[-1] = 5"))
+            self.add(indent, change)
         elif indent < 3 and not self.loops:
             self.loops += 1
             self.add(indent, f"for k in range({self.random.choice((2, 3, 20))}):")
@@ -53,8 +60,15 @@ class Aliases:
         word = "if"
         for _ in range(self.random.randint(1, 2)):
             self.add(indent, f"{word} {self.condition()}:")
-            if self.random.random() < 0.7:
+            chance = self.random.random()
+            if chance < 0.5:
                 self.add(indent + 1, f"{x} = {self.new()}")
+            elif chance < 0.8:
+                y = self.random.choice("pqr")
+                change = self.random.choice(
+                    (f"{x} = {y}", f"{x}, {y} = {y}, {x}", f"{x} = {y}[::-1]")
+                )
+                self.add(indent + 1, change)
             else:
                 self.block(indent + 1, 1)
             word = "elif"

@@ -120,9 +120,112 @@ def bound_while_data_say_so(a, b):
         i += 1
 
 
+def bound_to_an_existing_array(a, b):
+    new = a * 2
+    x = b
+    if a[0] > 1:
+        x = new
+    return x + new
+
+
+def bound_to_an_existing_array_until_a_break(a, b):
+    x = b
+    for _ in range(40):
+        new = (x + a) / 2
+        if abs(new - x).max() < 1e-3:
+            break
+        x = new
+    return x
+
+
+def bound_to_an_existing_array_in_both_arms(a, b):
+    x = a if a[0] > 1 else b
+    return x * 2
+
+
+def swapped_in_an_arm(a, b):
+    c, d = a * 2, b * 2
+    for i in range(10):
+        if a[i] > 4:
+            c, d = d, c
+    return c - d * 2
+
+
+def written_if_an_existing_array(a, b):
+    new = a * 2
+    x = b
+    if a[0] > 1:
+        x = new
+    x[0] = 7
+    return x, new
+
+
+def whose_other_name_is_written(a, b):
+    new = a * 2
+    x = b
+    if a[0] > 1:
+        x = new
+    new[0] = 7
+    return x, new
+
+
+def whose_other_name_is_written_by_the_next_round(a, b):
+    new = a * 2
+    x = b * 1
+    for i in range(10):
+        new += x
+        if a[i] > 4:
+            x = new
+    return x, new
+
+
+def whose_view_is_written(a, b):
+    new = a * 2
+    v = new[2:]
+    x = b
+    if a[0] > 1:
+        x = new
+    v[0] = 7
+    return x, new
+
+
+def whose_view_is_written_after_a_branch(a, b):
+    c = a * 2
+    v = c[2:]
+    if a[0] > 100:
+        c = c * 3
+    v[0] = 7
+    return c
+
+
+def bound_and_written_by_the_next_round(a, b):
+    x = b * 1
+    for i in range(10):
+        x[0] = i
+        if a[i] > 4:
+            x = a
+    return x
+
+
+def an_argument_that_is_written_after_a_loop(a, b):
+    x = a * 2
+    for i in range(10):
+        if a[i] > 4:
+            x = b
+    b[0] = 7
+    return x * 1
+
+
 @pytest.mark.parametrize(
     "program",
     [
+        written_if_an_existing_array,
+        whose_other_name_is_written,
+        whose_other_name_is_written_by_the_next_round,
+        whose_view_is_written,
+        whose_view_is_written_after_a_branch,
+        bound_and_written_by_the_next_round,
+        an_argument_that_is_written_after_a_loop,
         written_before_in_each_round,
         written_after_in_each_round,
         written_after_the_loop,
@@ -173,6 +276,10 @@ def only_its_other_name_is_written(a, b):
         bound_by_each_round_before_it_is_written,
         only_read_after_it_was_bound,
         only_its_other_name_is_written,
+        bound_to_an_existing_array,
+        bound_to_an_existing_array_until_a_break,
+        bound_to_an_existing_array_in_both_arms,
+        swapped_in_an_arm,
     ],
 )
 def test_other_arrays_with_several_names_are_as_numpys(program):

@@ -117,11 +117,7 @@ def become_read_only(merged: Any, container: Sequence[Any], i: int) -> None:
     shared, before = shared_arrays(container, i), selected_of(container[i])
     if not any(shared) and not any(before):
         return
-    now = (
-        f"{user_location()}: this array is written, and data, which are not known while the "
-        "function is being compiled, have decided before whether it is a new array, or one "
-        "that has another name, too, which would see the write; use a copy of it"
-    )
+    now = _reason()
     reasons = [reason or (now if flag else "") for reason, flag in zip(before, shared, strict=True)]
     made = arrays_in(merged)
     alike = len(made) == len(reasons)
@@ -130,6 +126,28 @@ def become_read_only(merged: Any, container: Sequence[Any], i: int) -> None:
     for old, flag, reason in zip(arrays_in(container[i]), shared, reasons, strict=True):
         if flag:
             trace.refuse_writes(old, reason)
+
+
+def may_be_existing(merged: Any, existing: Sequence[Any]) -> None:
+    """Make arrays that data select, and the existing ones that they may be, read-only.
+
+    A write of the one would have to reach the other only if it was selected.
+    """
+    made = arrays_in(merged)
+    tie(made, [_reason()] * len(made))
+    trace: Any = modes.current().trace
+    while trace.outer is not None:
+        trace = trace.outer
+    for array in existing:
+        trace.refuse_writes(array, _reason())
+
+
+def _reason() -> str:
+    return (
+        f"{user_location()}: this array is written, and data, which are not known while the "
+        "function is being compiled, have decided before whether it is a new array, or one "
+        "that has another name, too, which would see the write; use a copy of it"
+    )
 
 
 def tie(arrays: Sequence[Any], reasons: Sequence[bool | str]) -> None:
@@ -144,6 +162,7 @@ __all__ = [
     "become_read_only",
     "holding",
     "is_shared",
+    "may_be_existing",
     "readonly_of",
     "selected_of",
     "shared_arrays",

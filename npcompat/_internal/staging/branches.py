@@ -16,7 +16,7 @@ from npcompat._internal.compile.trace import Trace
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import Op
-from npcompat._internal.dispatch import execution, handles, late_bound
+from npcompat._internal.dispatch import execution, handles
 from npcompat._internal.dispatch.symbolic_number import (
     INFINITE,
     SymbolicNumber,
@@ -29,6 +29,7 @@ from npcompat._internal.staging.aliases import (
     arrays_in,
     become_read_only,
     holding,
+    may_be_existing,
     selected_of,
     tie,
 )
@@ -121,6 +122,7 @@ class _Taken:
         self.forms: dict[int, Form] = {}
         self.intervals: dict[int, tuple[float, float]] = {}
         self.selected: dict[int, Any] = {}  # why arrays that data have selected are read-only
+        self.existing: dict[int, list[Any]] = {}  # arrays from outside that variables are bound to
         self.raised: BaseException | None = None
         self.groups: dict[int, int] = {}  # selections by the same mask; see `groups_of`
         variables, saved = branch.variables, branch.saved
@@ -145,7 +147,7 @@ class _Taken:
             for i, (before, now) in enumerate(zip(saved, variables.get(), strict=True)):
                 if same_object(before, now) or i in branch.unused:
                     continue
-                branch.check(trace, i, now)
+                self.existing[i] = [h for h in arrays_in(now) if _is_outer(h, trace)]
                 self.forms[i], found = flatten(now, variables.names[i])
                 values += found
                 self.selected[i] = selected_of(now)
@@ -165,6 +167,11 @@ class _Taken:
         out = language.function(found.op, ())(*[arrays[position[id(h)]] for h in found.reads])
         outs, _, after, flags = found.split((out,) if found.op.outputs == 1 else tuple(out))
         return outs, dict(zip(map(id, found.written), after, strict=True)), flags
+
+
+def _is_outer(array: Any, trace: Trace) -> bool:
+    """Return True for an array that existed before a trace, and is no view."""
+    return array._view is None and trace.outside(array)
 
 
 def text_of(error: BaseException) -> str:
@@ -203,19 +210,6 @@ class _Branch:
         self.flag, self.variables, self.saved, self.promotes = flag, variables, saved, promotes
         self.unused = unused
 
-    def check(self, trace: Trace, i: int, now: Any) -> None:
-        """Refuse a variable bound to an existing array: data would decide which array it is."""
-        if type(now) is tuple:
-            for item in now:
-                self.check(trace, i, item)
-        elif type(now) is late_bound.ndarray and now._view is None and trace.outside(now):
-            refuse(
-                f"{shown(self.variables.names[i])} is an array that exists already after one arm "
-                "of a branch, so that which array it is depends on data, which are not known while "
-                "the function is being compiled; use np.where or a copy, or npx.cond, "
-                "npx.while_loop or npx.foreach"
-            )
-
     def run(self, then: Arm, otherwise: Arm) -> None:
         """Trace both arms, and add the branch to the program."""
         try:
@@ -249,6 +243,9 @@ class _Branch:
                 become_read_only(state[i], self.saved, i)
             for reasons in selected:
                 tie(arrays_in(state[i]), reasons)
+            existing = [h for a in going for h in a.existing.get(i, ())]
+            if existing:
+                may_be_existing(state[i], existing)
         self.variables.put(state)
 
     def _groups(self, going: list[_Taken]) -> dict[int, Any]:

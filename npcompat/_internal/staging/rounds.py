@@ -89,6 +89,7 @@ class StagedLoop:
         self.active: Any = None  # flag: the first round of a while runs
         self.reset: set[int] = set()  # variables that each round binds before it uses them
         self.wider: dict[int, Form] = {}  # variables that are numbers or scalars, as data decide
+        self.selected: dict[int, list[Any]] = {}  # why arrays are read-only after the first round
         self.maybe: dict[int, Form] = {}  # variables that enter unbound, and may become bound
         self.entering: dict[int, Form] = {}
         self.leaving: dict[int, Form] = {}
@@ -145,6 +146,9 @@ class StagedLoop:
             grown = self._captured(carried, values)
             carried |= grown
             if grown or len(self.parted) > parted:
+                continue
+            if self.tied.keys() - self.selected.keys():
+                self.selected |= self.tied
                 continue
             if not self._widened():
                 break
@@ -208,6 +212,7 @@ class StagedLoop:
                 state[i] = masks.together(i, form, remaining, self.names[i])
                 readonly = readonly_of(self.init[i])
                 tie(arrays_in(state[i]), readonly)
+                tie(arrays_in(state[i]), self.selected.get(i, ()))
                 flags = [bool(a or b) for a, b in zip(shared[i], readonly, strict=True)]
                 stand_for_shared(arrays_in(state[i]), flags)
             # apart from the arrays, so that no tuple refers to them: aliases are counted

@@ -80,6 +80,16 @@ def in_both_of_a_pair(z, f):
     return v, w
 
 
+def a_part_of_a_tuple(z, f):
+    v = z.copy()
+    t = (v, z * 2)
+    if f > 0:
+        v += 1
+    else:
+        t = (v * 3, z)
+    return v, t[0]
+
+
 AS_EAGER = [
     in_place_or_anew,
     an_element_or_anew,
@@ -88,6 +98,7 @@ AS_EAGER = [
     in_a_loop,
     of_the_caller,
     in_both_of_a_pair,
+    a_part_of_a_tuple,
 ]
 
 
@@ -113,17 +124,13 @@ def with_another_name(z, f):
     return v, a
 
 
-def a_part_of_a_tuple(z, f):
-    v = z.copy()
-    t = (v, z * 2)
-    if f > 0:
-        v += 1
-    else:
-        t = (v * 3, z)
-    return v, t[0]
+def a_part_of_a_tuple_that_is_written_later(z, f):
+    v, t = a_part_of_a_tuple(z, f)
+    v[0] = 5
+    return v, t
 
 
-@pytest.mark.parametrize("program", [with_another_name, a_part_of_a_tuple])
+@pytest.mark.parametrize("program", [with_another_name, a_part_of_a_tuple_that_is_written_later])
 def test_writes_that_another_name_may_have_to_see_are_refused(program):
     with pytest.raises(TracedValueError, match="use np.where or a copy|use a copy of it"):
         npx.jit(program)(np.ones(3), np.array(1.0))

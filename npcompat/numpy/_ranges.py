@@ -16,6 +16,7 @@ from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import as_shape, operator
 from npcompat._internal.dispatch import array_like, handles
 from npcompat._internal.dispatch.apply import apply
+from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat.numpy._arithmetic import power
 from npcompat.numpy._checks import flagged, is_live
 from npcompat.numpy._creation import array, asarray, copy_of, placed_on
@@ -168,6 +169,9 @@ def _made_by_numpy(bound: Any) -> bool:
 
 def _range_dtypes(bounds: list[Any]) -> tuple[Any, Any]:
     """Return the dtype that NumPy computes in, and that of the result, or None if it is the same."""
+    for bound in bounds:
+        if isinstance(bound, TracedNumber):
+            python.index(bound)  # raises: the length of the range is not known
     zeros = [type(b)() for b in bounds]
     found = onp.arange(zeros[0], zeros[1], 1 + zeros[2]).dtype
     wanted = dtypes.narrow(found, [b.dtype for b in bounds if hasattr(b, "dtype")])

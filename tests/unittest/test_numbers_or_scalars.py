@@ -164,6 +164,7 @@ OPERATORS = {
     "a comparison": lambda x: x > 1,
     "a chain": lambda x: (x * x - 1) * 0.3,
     "with a scalar": lambda x: x + onp.float64(0.1),
+    "quotient and remainder": lambda x: divmod(x, 2),
     "a float": float,
     "an int": int,
 }
@@ -232,6 +233,7 @@ REFUSED = {
     "an array of ints": (lambda x, a: a.astype("int8") * x, "operand of multiply"),
     "an item of ints": (put_into_ints, "array of integers"),
     "its dtype": (lambda x, a: x.dtype, "attribute 'dtype'"),
+    "a range": (lambda x, a: np.arange(x), "value is asked for"),
     "its type": (lambda x, a: type(x) is float, "type is asked for"),
     "its class": (lambda x, a: isinstance(x, float), "class is asked for"),
     "a list": (lambda x, a: np.array([x, 1.0]), "is in a list"),

@@ -128,6 +128,12 @@ class NumberOrScalar(TracedNumber):
             self.refuse(f"its attribute {name!r} is asked for")
         raise AttributeError(f"a number or scalar has no attribute {name!r}")
 
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
     def _unknown(self, *_: Any, **__: Any) -> Any:
         self.refuse("its value is asked for while the function is being compiled")
 
@@ -166,7 +172,7 @@ def _choice(dtype: Any) -> Op:
 
 def _takes(other: Any) -> bool:
     """Return True for numbers and scalars, beside which the result is a number or a scalar, too."""
-    return isinstance(other, (bool, int, float, onp.generic, TracedNumber)) or (
+    return isinstance(other, (bool, int, float, complex, onp.generic, TracedNumber)) or (
         type(other) in late_bound.scalars
     )
 

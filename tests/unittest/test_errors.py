@@ -153,7 +153,7 @@ def test_a_branch_on_a_traced_value_names_the_line():
     with pytest.raises(
         TypeError, match=rf"test_errors\.py:{line}: .*npx\.cond, npx\.while_loop or npx\.foreach"
     ) as raised:
-        npx.jit(f)(np.ones(2))
+        npx.jit(f, loops="python")(np.ones(2))
     assert not getattr(
         raised.value, "__notes__", None
     )  # JAX has something to say of its own frames

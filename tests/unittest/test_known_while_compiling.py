@@ -87,16 +87,16 @@ def test_writes_into_known_arrays(x):
 def test_what_comes_from_outside_is_not_known(x):
     offset = np.ones(())
     with pytest.raises(TracedValueError):
-        npx.jit(lambda x: x if x[0, 0] > 0 else -x)(x)
+        npx.jit(lambda x: x if x[0, 0] > 0 else -x, loops="python")(x)
     with pytest.raises(TracedValueError):
-        npx.jit(lambda x: x if np.arange(3).sum() + offset > 0 else -x)(x)
+        npx.jit(lambda x: x if np.arange(3).sum() + offset > 0 else -x, loops="python")(x)
     with pytest.raises(TracedValueError):
-        npx.jit(lambda x: x if np.random.uniform() > 2 else -x)(x)
+        npx.jit(lambda x: x if np.random.uniform() > 2 else -x, loops="python")(x)
 
 
 def test_much_is_left_to_the_program(x):
     with pytest.raises(TracedValueError):
-        npx.jit(lambda x: x if np.zeros(MOST_KNOWN + 1)[0] > 0 else -x)(x)
+        npx.jit(lambda x: x if np.zeros(MOST_KNOWN + 1)[0] > 0 else -x, loops="python")(x)
     same(lambda x: (np.zeros((100, 100)) + x[0, 1], np.arange(MOST_KNOWN + 1) * x[0, 1]), x)
 
 

@@ -65,9 +65,9 @@ class Aliases:
                 self.add(indent + 1, f"{x} = {self.new()}")
             elif chance < 0.8:
                 y = self.random.choice("pqr")
-                change = self.random.choice(
-                    (f"{x} = {y}", f"{x}, {y} = {y}, {x}", f"{x} = {y}[::-1]")
-                )
+                both = f"{x} = {y} = {self.new()}"
+                swap = f"{x}, {y} = {y}, {x}"
+                change = self.random.choice((f"{x} = {y}", swap, both, f"{x} = {y}[::-1]"))
                 self.add(indent + 1, change)
             else:
                 self.block(indent + 1, 1)

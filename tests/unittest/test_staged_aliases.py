@@ -198,6 +198,33 @@ def whose_view_is_written_after_a_branch(a, b):
     return c
 
 
+def of_which_an_arm_makes_two_names(a, b):
+    c, d = a * 2, b * 1
+    if a[0] > 1:
+        c = d = a + b
+    c += 1
+    return c, d
+
+
+def of_which_an_arm_makes_a_name_and_a_tuple(a, b):
+    c, t = a * 2, (b * 1, 1)
+    if a[0] > 1:
+        c = a + b
+        t = (c, 2)
+    c += 1
+    return c, t[0]
+
+
+def of_which_a_loop_in_an_arm_makes_two_names(a, b):
+    c, d = a * 2, b * 1
+    if a[0] > 1:
+        for i in range(10):
+            c = a + i
+            d = c
+    d += 1
+    return c, d
+
+
 def bound_and_written_by_the_next_round(a, b):
     x = b * 1
     for i in range(10):
@@ -224,6 +251,9 @@ def an_argument_that_is_written_after_a_loop(a, b):
         whose_other_name_is_written_by_the_next_round,
         whose_view_is_written,
         whose_view_is_written_after_a_branch,
+        of_which_an_arm_makes_two_names,
+        of_which_an_arm_makes_a_name_and_a_tuple,
+        of_which_a_loop_in_an_arm_makes_two_names,
         bound_and_written_by_the_next_round,
         an_argument_that_is_written_after_a_loop,
         written_before_in_each_round,

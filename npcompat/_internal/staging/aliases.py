@@ -128,8 +128,8 @@ def become_read_only(merged: Any, container: Sequence[Any], i: int) -> None:
             trace.refuse_writes(old, reason)
 
 
-def may_be_existing(merged: Any, existing: Sequence[Any]) -> None:
-    """Make arrays that data select, and the existing ones that they may be, read-only.
+def become_one_of(merged: Any, named: Sequence[Any]) -> None:
+    """Make arrays that data select, and those with other names that they may be, read-only.
 
     A write of the one would have to reach the other only if it was selected.
     """
@@ -138,7 +138,7 @@ def may_be_existing(merged: Any, existing: Sequence[Any]) -> None:
     trace: Any = modes.current().trace
     while trace.outer is not None:
         trace = trace.outer
-    for array in existing:
+    for array in named:
         trace.refuse_writes(array, _reason())
 
 
@@ -159,10 +159,10 @@ def tie(arrays: Sequence[Any], reasons: Sequence[bool | str]) -> None:
 
 __all__ = [
     "arrays_in",
+    "become_one_of",
     "become_read_only",
     "holding",
     "is_shared",
-    "may_be_existing",
     "readonly_of",
     "selected_of",
     "shared_arrays",

@@ -1,6 +1,7 @@
 """Staged branches: both arms are traced, and the program takes one of them when it runs."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as onp
@@ -27,9 +28,9 @@ from npcompat._internal.source.jumps import RETURNED
 from npcompat._internal.staging import context
 from npcompat._internal.staging.aliases import (
     arrays_in,
+    become_one_of,
     become_read_only,
     holding,
-    may_be_existing,
     selected_of,
     tie,
 )
@@ -122,7 +123,8 @@ class _Taken:
         self.forms: dict[int, Form] = {}
         self.intervals: dict[int, tuple[float, float]] = {}
         self.selected: dict[int, Any] = {}  # why arrays that data have selected are read-only
-        self.existing: dict[int, list[Any]] = {}  # arrays from outside that variables are bound to
+        # arrays that variables are bound to, and that exist outside or have another name
+        self.named: dict[int, list[Any]] = {}
         self.raised: BaseException | None = None
         self.groups: dict[int, int] = {}  # selections by the same mask; see `groups_of`
         variables, saved = branch.variables, branch.saved
@@ -147,12 +149,12 @@ class _Taken:
             for i, (before, now) in enumerate(zip(saved, variables.get(), strict=True)):
                 if same_object(before, now) or i in branch.unused:
                     continue
-                self.existing[i] = [h for h in arrays_in(now) if _is_outer(h, trace)]
                 self.forms[i], found = flatten(now, variables.names[i])
                 values += found
                 self.selected[i] = selected_of(now)
                 if is_number(now):
                     self.intervals[i] = interval(now)
+            self.named = _with_other_names(variables.get(), self.forms, trace)
             if any([form.kind == "selection" for form in self.forms.values()]):
                 self.groups = groups_of(variables.get())
             return values_of(values), None
@@ -169,9 +171,16 @@ class _Taken:
         return outs, dict(zip(map(id, found.written), after, strict=True)), flags
 
 
-def _is_outer(array: Any, trace: Trace) -> bool:
-    """Return True for an array that existed before a trace, and is no view."""
-    return array._view is None and trace.outside(array)
+def _with_other_names(values: list[Any], bound: Mapping[int, Form], trace: Trace) -> Any:
+    """Return for each variable that an arm binds its arrays that have another name: those that
+    existed before the arm, and those of two variables.
+    """
+    arrays = {i: arrays_in(values[i]) for i in bound}
+    times = Counter([id(h) for found in arrays.values() for h in found])
+    return {
+        i: [h for h in found if times[id(h)] > 1 or (h._view is None and trace.outside(h))]
+        for i, found in arrays.items()
+    }
 
 
 def text_of(error: BaseException) -> str:
@@ -243,9 +252,9 @@ class _Branch:
                 become_read_only(state[i], self.saved, i)
             for reasons in selected:
                 tie(arrays_in(state[i]), reasons)
-            existing = [h for a in going for h in a.existing.get(i, ())]
-            if existing:
-                may_be_existing(state[i], existing)
+            named = [h for a in going for h in a.named.get(i, ())]
+            if named:
+                become_one_of(state[i], named)
         self.variables.put(state)
 
     def _groups(self, going: list[_Taken]) -> dict[int, Any]:

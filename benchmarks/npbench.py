@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy
 
-from benchmarks.processes import ROOT
+from benchmarks.processes import output
 from benchmarks.timing import geometric_mean
 
 NUMBA = ("n", "np", "npr", "o", "op")  # endings of the files of numba's versions
@@ -170,21 +170,12 @@ def measured(folder: Path, name: str, size: str, rounds: int) -> dict[str, Any]:
 
 def row_of(folder: Path, name: str, size: str, rounds: int) -> dict[str, Any]:
     """Return what a process of its own measures of a program; of numba's versions the fastest."""
-    command = [sys.executable, "-m", "benchmarks.npbench", str(folder), name]
+    arguments = ["-m", "benchmarks.npbench", str(folder), name, "--size", size]
     try:
-        done = subprocess.run(
-            [*command, "--size", size, "--rounds", str(rounds), "--here"],
-            capture_output=True,
-            text=True,
-            timeout=LIMIT,
-            cwd=ROOT,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return {"name": name, "ms": {}, "first": {}, "wrong": {"all": f"over {LIMIT} s"}}
-    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    if done.returncode or not lines:
-        return {"name": name, "ms": {}, "first": {}, "wrong": {"all": done.stderr[-300:]}}
+        printed = output([*arguments, "--rounds", str(rounds), "--here"], LIMIT)
+    except (RuntimeError, subprocess.TimeoutExpired) as error:
+        return {"name": name, "ms": {}, "first": {}, "wrong": {"all": str(error)[-300:]}}
+    lines = [line for line in printed.splitlines() if line.startswith("{")]
     row: dict[str, Any] = json.loads(lines[-1])
     numbas = [time for label, time in row["ms"].items() if label.startswith("numba")]
     row["ms"] = {label: t for label, t in row["ms"].items() if not label.startswith("numba")}

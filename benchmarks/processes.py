@@ -10,7 +10,12 @@ ROOT = Path(__file__).parents[1]
 
 
 def figure(arguments: Sequence[str], **environment: str) -> float:
-    """Run Python with some arguments; returns the number on its last line. Bytecode is cached."""
+    """Run Python with some arguments; return the number on its last line. Bytecode is cached."""
+    return float(output(arguments, **environment).split()[-1])
+
+
+def output(arguments: Sequence[str], limit: float | None = None, **environment: str) -> str:
+    """Run Python with some arguments, for `limit` seconds at most; return what it prints."""
     variables = {
         name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
     } | environment
@@ -21,10 +26,11 @@ def figure(arguments: Sequence[str], **environment: str) -> float:
         env=variables,
         cwd=ROOT,
         check=False,
+        timeout=limit,
     )
     if done.returncode:
         raise RuntimeError(f"python {' '.join(arguments)} failed:\n{done.stderr}")
-    return float(done.stdout.split()[-1])
+    return done.stdout
 
 
 def in_turn(processes: Mapping[str, Sequence[str]], rounds: int) -> dict[str, list[float]]:

@@ -114,10 +114,6 @@ def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
         return found
     if not (isinstance(x1, Handle) and isinstance(x2, Handle)):
         ours, other = (x1, x2) if isinstance(x1, Handle) else (x2, x1)
-        if isinstance(other, TracedNumber) and type(ours) in late_bound.scalars:
-            types = (ours.dtype, ours.dtype)
-            if not other.has_one_meaning(op, types, 1 if ours is x1 else 0, op.named(())):
-                return NotImplemented  # the number computes both
         if (
             means_more(other)
             or (names_class(other) and not is_live(ours))
@@ -135,6 +131,10 @@ def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
             return infix(number, other) if ours is x1 else infix(other, number)
         if not isinstance(other, _OPERANDS) and _takes_over(type(other)):
             return _by_class(infix, x1, x2, ours, other)
+        if type(ours) in late_bound.scalars and isinstance(other, TracedNumber):
+            types = (ours.dtype, ours.dtype)
+            if not other.has_one_meaning(op, types, 1 if ours is x1 else 0, op.named(())):
+                return NotImplemented  # the number computes both
         if op.ufunc is onp.multiply and _repeats(ours, other):
             return NotImplemented
         if not isinstance(other, _OPERANDS) and hasattr(other, "__array_wrap__"):

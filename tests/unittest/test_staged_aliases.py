@@ -198,6 +198,16 @@ def whose_view_is_written_after_a_branch(a, b):
     return c
 
 
+def the_greatest_of_which_is_written(a, b):
+    x = a[:1] * 1
+    y = x
+    if a[0] > 100:
+        b += 1
+    x = max(x, b[:1] * 1)
+    x[0] = 7
+    return x, y
+
+
 def of_which_an_arm_makes_two_names(a, b):
     c, d = a * 2, b * 1
     if a[0] > 1:
@@ -251,6 +261,7 @@ def an_argument_that_is_written_after_a_loop(a, b):
         whose_other_name_is_written_by_the_next_round,
         whose_view_is_written,
         whose_view_is_written_after_a_branch,
+        the_greatest_of_which_is_written,
         of_which_an_arm_makes_two_names,
         of_which_an_arm_makes_a_name_and_a_tuple,
         of_which_a_loop_in_an_arm_makes_two_names,

@@ -359,12 +359,12 @@ class Trace:
         """Raise if the value of a traced number decides about an error, or may not fit a dtype."""
         found = [self.numbers.get(id(p)) for p in payloads]
         if any(found_one is not None for found_one in found):
-            types = tuple(map(language.type_of, payloads))
-            casts, _ = op.rule(types, op.named(attrs))
+            types, named = tuple(map(language.type_of, payloads)), op.named(attrs)
+            casts, _ = op.rule(types, named)
             for i, (number, dtype) in enumerate(zip(found, casts, strict=True)):
                 if number is not None:
                     number.check(op, dtype)
-                    if not number.has_one_meaning(op, types, i, op.named(attrs)):
+                    if not number.has_one_meaning(op, types, i, named):
                         number.refuse(f"an operand of {op.name.removeprefix('_npi_')}")
 
     def as_traced(self, payload: Any) -> Any:

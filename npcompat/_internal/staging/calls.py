@@ -223,7 +223,7 @@ def _selected(flag: Any, new: Any, old: Any, function: Any) -> Any:
         (a, b), (c, d) = interval(new), interval(old)
         return SymbolicNumber(payload, kind, function(a, c), function(b, d))
     own = [(x.dtype, x.shape) for x in (new, old) if isinstance(x, Handle | onp.generic)]
-    if len(own) < 2 or len(set(own)) > 1:
+    if len(own) < 2 or len(set(own)) > 1 or own[0][1]:
         return branches.expression(flag, lambda: new, lambda: old)
     trace = context.running()
     values = [Value(flag), array_like.as_value(new), array_like.as_value(old)]

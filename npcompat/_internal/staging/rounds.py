@@ -147,7 +147,7 @@ class StagedLoop:
             carried |= grown
             if grown or len(self.parted) > parted:
                 continue
-            if self.tied.keys() - self.selected.keys():
+            if _which(self.tied).items() - _which(self.selected).items():
                 self.selected |= self.tied
                 continue
             if not self._widened():
@@ -535,6 +535,11 @@ def apart_again(loop: StagedLoop, i: int) -> list[Value]:
     if type(now) is Unbound:
         return [Value(p) for p in blank(loop.entering[i])]
     return flatten_as(now, loop.names[i], loop.wider.get(i))[1]
+
+
+def _which(selected: dict[int, list[Any]]) -> dict[int, tuple[bool, ...]]:
+    """Return for each variable which of its arrays data have selected."""
+    return {i: tuple(map(bool, reasons)) for i, reasons in selected.items()}
 
 
 def _is_root(value: Any) -> bool:

@@ -100,6 +100,7 @@ from npcompat._internal.support.errors import (
     InferenceError,
     OperatorError,
     ParameterFileError,
+    RefusedError,
     SymbolError,
     TracedValueError,
     UnsupportedDtypeError,

@@ -22,6 +22,14 @@ def key_of(node: ast.expr) -> ast.expr:
     return node
 
 
+def _comparison(left: ast.expr, op: ast.cmpop, right: ast.expr) -> ast.expr:
+    """Return the comparison of two values; `in` becomes a call."""
+    if isinstance(op, ast.In | ast.NotIn):
+        found = runtime("contained", left, right)
+        return found if isinstance(op, ast.In) else runtime("negated", found)
+    return ast.Compare(left, [op], [right])
+
+
 class Expressions(ast.NodeTransformer):
     """Rewrite expressions; `first` is the name of the function's first argument, for `super()`."""
 
@@ -65,13 +73,34 @@ class Expressions(ast.NodeTransformer):
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         self.generic_visit(node)
         if len(node.ops) == 1:
-            return node
+            return located(_comparison(node.left, node.ops[0], node.comparators[0]), node)
         left, right = PREFIX + "left", PREFIX + "right"
         parts: list[ast.expr] = [later(node.left)]
         for op, other in zip(node.ops, node.comparators, strict=True):
-            test = ast.Compare(ast.Name(left, ast.Load()), [op], [ast.Name(right, ast.Load())])
+            test = _comparison(ast.Name(left, ast.Load()), op, ast.Name(right, ast.Load()))
             parts += [ast.Lambda(arguments(left, right), test), later(other)]
         return located(runtime("compared", *parts), node)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
+        self.generic_visit(node)
+        return located(runtime("made", node), node)
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
+        self.generic_visit(node)
+        node.iter = located(runtime("iterated", node.iter), node.iter)
+        return node
+
+    def visit_Starred(self, node: ast.Starred) -> ast.Starred:
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Load):
+            node.value = located(runtime("iterated", node.value), node.value)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        self.generic_visit(node)
+        if node.attr == "flat" and isinstance(node.ctx, ast.Load):
+            return located(runtime("made", node), node)  # an iterator, anew each time
+        return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         return node

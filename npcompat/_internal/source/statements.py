@@ -257,6 +257,8 @@ class _Function:
 
     def _stored(self, target: ast.expr, value: ast.expr, like: ast.stmt) -> list[ast.stmt]:
         if isinstance(target, ast.Tuple | ast.List):
+            if not isinstance(value, ast.Tuple):
+                value = located(runtime("iterated", value), like)
             if all([isinstance(e, ast.Name | ast.Starred) for e in target.elts]):
                 return [located(ast.Assign([target], value), like)]
             if any([isinstance(e, ast.Starred) for e in target.elts]):

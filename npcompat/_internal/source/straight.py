@@ -1,4 +1,7 @@
-"""Straight-line functions, which need no conversion: no loops, branches or calls of user code."""
+"""Straight-line functions, which need no conversion.
+
+They have no loops, branches and calls of user code, and don't ask for the value of an array.
+"""
 
 import dis
 import types
@@ -17,6 +20,8 @@ class _Uses(NamedTuple):
 
 _KNOWN: dict[types.CodeType, _Uses] = {}
 _GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
+_ASKING = frozenset(("all", "any", "bool", "float", "int", "max", "min"))
+"""Builtin functions that ask for values."""
 
 
 def _uses(code: types.CodeType) -> _Uses:
@@ -27,10 +32,17 @@ def _uses(code: types.CodeType) -> _Uses:
         before = ""
         for instruction in dis.get_instructions(code):
             name = instruction.opname
-            if "JUMP" in name or name in ("FOR_ITER", "SEND", "RAISE_VARARGS", "SETUP_WITH"):
+            if "JUMP" in name or name in (
+                "FOR_ITER",
+                "SEND",
+                "RAISE_VARARGS",
+                "SETUP_WITH",
+                "CONTAINS_OP",
+            ):
                 decides = True
             elif name in _GLOBALS:
                 variables.add(str(instruction.argval))
+                decides = decides or instruction.argval in _ASKING
             elif name == "LOAD_DEREF":
                 enclosed.add(str(instruction.argval))
             elif "LOAD_FAST" in name and before == "PUSH_NULL":

@@ -1,5 +1,6 @@
 """`a[key]` and `a[key] = new` with symbolic numbers in the key."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -325,6 +326,8 @@ def getitem(array: Any, key: Any) -> Any:
     """Return `array[key]`."""
     key = _with_numbers(array, key)
     if not has_symbolic(key):
+        if isinstance(array, defaultdict) and is_staged() and key not in array:
+            refuse(f"the key {key!r} is put into a defaultdict")
         return array[key]
     if not isinstance(array, Handle):
         return _of_sequence(array, key)

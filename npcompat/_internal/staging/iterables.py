@@ -95,34 +95,88 @@ def index(k: Any, start: Any, step: int, count: Count, stop: Any = None) -> Symb
     return found
 
 
-class Enumerated:
-    """Iterable `enumerate(over, start)` of a loop that may be staged."""
-
-    def __init__(self, over: Any, start: int = 0) -> None:
-        self.over, self.start = over, start
-
-    def __iter__(self) -> Iterator[Any]:
-        return enumerate(self.over, self.start)
-
-
-class Zipped:
-    """Iterable `zip(*over)` of a loop that may be staged."""
+class LoopIterator:
+    """Iterator that a loop may stage, as long as nothing has been taken from it."""
 
     def __init__(self, *over: Any) -> None:
         self.over = over
+        self._left: Iterator[Any] | None = None
+
+    def python(self) -> Iterator[Any]:
+        """Return Python's iterator."""
+        raise NotImplementedError
+
+    def rounds(self) -> Rounds | None:
+        """Return the rounds of a loop over all items, or None if it can't be staged."""
+        raise NotImplementedError
 
     def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        if self._left is None:
+            self._left = self.python()
+        return next(self._left)
+
+    @property
+    def is_fresh(self) -> bool:
+        """True if nothing has been taken from it."""
+        return self._left is None
+
+    def take(self, whole: bool) -> None:
+        """Leave the items to a loop: all of them, or until it ends early."""
+        for over in self.over:
+            if isinstance(over, LoopIterator):
+                over.take(whole)
+        self._left = iter(()) if whole else _lost(self)
+
+
+def _lost(iterator: LoopIterator) -> Iterator[Any]:
+    refuse(
+        f"{iterator.python.__qualname__.partition('.')[0].lower()}: the iterator is used again "
+        "after a loop over it that may have ended early; make a new one for each loop"
+    )
+    yield
+
+
+class Enumerated(LoopIterator):
+    """Iterator `enumerate(over, start)` of a loop that may be staged."""
+
+    def __init__(self, over: Any, start: int = 0) -> None:
+        super().__init__(over)
+        self.start = start
+
+    def python(self) -> Iterator[Any]:
+        """Return Python's iterator."""
+        return enumerate(self.over[0], self.start)
+
+    def rounds(self) -> Rounds | None:
+        """Return the rounds of a loop over all items, or None if it can't be staged."""
+        return _enumerated(rounds_of(self.over[0]), self.start)
+
+
+class Zipped(LoopIterator):
+    """Iterator `zip(*over)` of a loop that may be staged."""
+
+    def python(self) -> Iterator[Any]:
+        """Return Python's iterator."""
         return zip(*self.over, strict=False)
 
+    def rounds(self) -> Rounds | None:
+        """Return the rounds of a loop over all items, or None if it can't be staged."""
+        return _of_zip(self)
 
-class Reversed:
-    """Iterable `reversed(over)` of a loop that may be staged."""
 
-    def __init__(self, over: Any) -> None:
-        self.over = over
+class Reversed(LoopIterator):
+    """Iterator `reversed(over)` of a loop that may be staged."""
 
-    def __iter__(self) -> Iterator[Any]:
-        return iter(reversed(self.over))
+    def python(self) -> Iterator[Any]:
+        """Return Python's iterator."""
+        return iter(reversed(self.over[0]))
+
+    def rounds(self) -> Rounds | None:
+        """Return the rounds of a loop over all items, or None if it can't be staged."""
+        return _reversed(rounds_of(self.over[0]))
 
 
 def rounds_of(iterable: Any) -> Rounds | None:
@@ -140,12 +194,8 @@ def rounds_of(iterable: Any) -> Rounds | None:
         )
     if type(iterable) is late_bound.ndarray:
         return _of_array(iterable)
-    if isinstance(iterable, Enumerated):
-        return _enumerated(rounds_of(iterable.over), iterable.start)
-    if isinstance(iterable, Zipped):
-        return _of_zip(iterable)
-    if isinstance(iterable, Reversed):
-        return _reversed(rounds_of(iterable.over))
+    if isinstance(iterable, LoopIterator) and iterable.is_fresh:
+        return iterable.rounds()
     return None
 
 
@@ -195,4 +245,13 @@ def _of_zip(iterable: Zipped) -> Rounds | None:
     )
 
 
-__all__ = ["Count", "Enumerated", "Reversed", "Rounds", "SymbolicRange", "Zipped", "rounds_of"]
+__all__ = [
+    "Count",
+    "Enumerated",
+    "LoopIterator",
+    "Reversed",
+    "Rounds",
+    "SymbolicRange",
+    "Zipped",
+    "rounds_of",
+]

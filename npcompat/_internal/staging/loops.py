@@ -18,7 +18,8 @@ from npcompat._internal.staging import context
 from npcompat._internal.staging.aliases import holding
 from npcompat._internal.staging.branches import OF_PROGRAM, RaisedError, staged_branch, text_of
 from npcompat._internal.staging.context import Variables, report
-from npcompat._internal.staging.iterables import Rounds, SymbolicRange, rounds_of
+from npcompat._internal.staging.iterables import LoopIterator, Rounds, SymbolicRange, rounds_of
+from npcompat._internal.staging.iterators import iterated
 from npcompat._internal.staging.round_checks import PythonRoundsError
 from npcompat._internal.staging.rounds import ChangedTypeError, StagedLoop
 from npcompat._internal.staging.truths import negated, truth
@@ -91,7 +92,9 @@ def for_loop(
     Loops are `nested` so deep in the body.
     """
     site = _Site(body, variables, where, first)
-    rounds = rounds_of(iterable) if context.current() is not None else None
+    rounds = rounds_of(iterated(iterable)) if context.current() is not None else None
+    if isinstance(iterable, LoopIterator) and rounds is not None:
+        iterable.take(whole=going is None)
     if rounds is None:
         _unrolled(iterable, site, going)
     elif type(rounds.total) is not int:

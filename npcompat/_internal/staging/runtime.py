@@ -22,8 +22,18 @@ from npcompat._internal.staging.calls import call
 from npcompat._internal.staging.carried import Unbound, load, returned
 from npcompat._internal.staging.context import Variables
 from npcompat._internal.staging.items import getitem, setitem
+from npcompat._internal.staging.iterators import iterated, made
 from npcompat._internal.staging.loops import for_loop, while_loop
-from npcompat._internal.staging.truths import both, chosen, compared, either, negated, truth
+from npcompat._internal.staging.pure_functions import is_made_here
+from npcompat._internal.staging.truths import (
+    both,
+    chosen,
+    compared,
+    contained,
+    either,
+    negated,
+    truth,
+)
 
 slice = builtins.slice
 
@@ -59,8 +69,10 @@ def updated(old: Any, operation: str, value: Callable[[], Any]) -> Any:
 
 def set_attribute(owner: Any, name: str, value: Any) -> None:
     """Set `owner.name = value`."""
-    if is_staged() and not (isinstance(owner, Handle) and name in ("shape", "real", "imag")):
-        refuse(f"the attribute {name!r} of a {type(owner).__name__} is set")
+    if is_staged():
+        writes = isinstance(owner, Handle) and name in ("shape", "real", "imag")
+        if not writes or (name == "shape" and not is_made_here(owner)):
+            refuse(f"the attribute {name!r} of a {type(owner).__name__} is set")
     setattr(owner, name, value)
 
 
@@ -116,11 +128,14 @@ __all__ = [
     "check",
     "chosen",
     "compared",
+    "contained",
     "either",
     "entered",
     "for_loop",
     "getitem",
+    "iterated",
     "load",
+    "made",
     "mark",
     "negated",
     "raise_error",

@@ -343,6 +343,14 @@ def negative_index(a):
 
 
 @staged()
+def membership_of_a_set(a):
+    wanted = {3, 5, 11}
+    for i in range(len(a)):
+        if i in wanted:
+            a[i] = 0
+
+
+@staged()
 def divides_by_zero(a):
     n = 0
     for i in range(len(a)):

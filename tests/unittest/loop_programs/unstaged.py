@@ -101,14 +101,6 @@ def growing_array(a):
 
 
 @unrolled()
-def membership_of_a_set(a):
-    wanted = {3, 5, 11}
-    for i in range(len(a)):
-        if i in wanted:
-            a[i] = 0
-
-
-@unrolled()
 def tries(a):
     for i in range(len(a)):
         try:

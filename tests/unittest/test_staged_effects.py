@@ -1,0 +1,201 @@
+"""What a loop's body or a branch's arm changes beside arrays: once a round, if it is taken."""
+
+import contextlib
+
+import numpy as onp
+import pytest
+from internals import RefusedError
+from loop_programs.effects import EFFECTS
+
+from npcompat import np, npx
+
+pytestmark = [
+    pytest.mark.usefixtures("numpy_mode"),
+    pytest.mark.filterwarnings("ignore::npcompat.errors.CompileWarning"),
+]
+
+
+@contextlib.contextmanager
+def settings():
+    options, errors = np.get_printoptions(), np.geterr()
+    try:
+        yield
+    finally:
+        np.set_printoptions(**options)
+        np.seterr(**errors)
+
+
+def seen(way, name, program):
+    """Return the result of a call, and what is seen of the object after it."""
+    effect, made, look = EFFECTS[name]
+    subject = made()
+    with settings():
+        found = way(lambda x: program(effect, x, subject))(np.array([1.0, 2.0, 5.0]))
+        return float(found[1]), look(subject)
+
+
+def in_each_round(effect, x, subject):
+    for i in range(40):
+        effect(subject)
+        x[i % 3] += 1
+    return x, x.sum()
+
+
+def in_an_arm(effect, x, subject):
+    if x[0] > 100:
+        effect(subject)
+    return x, x.sum()
+
+
+def in_an_expression(effect, x, subject):
+    y = 1.0 if x[0] < 100 else (effect(subject), 2.0)[1]
+    return x, x.sum() + y
+
+
+def in_the_third_of_a_comparison(effect, x, subject):
+    inside = 100 < x[0] < (effect(subject), 500.0)[1]
+    return x, x.sum() + inside
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+@pytest.mark.parametrize(
+    "program", [in_each_round, in_an_arm, in_an_expression, in_the_third_of_a_comparison]
+)
+def test_an_effect_takes_place_as_in_eager_or_is_refused(program, name):
+    expected = seen(lambda f: f, name, program)
+    try:
+        found = seen(npx.jit, name, program)
+    except RefusedError:
+        assert program is not in_each_round  # Python runs a known number of rounds
+    else:
+        assert found == expected
+
+
+# --- iterators
+
+
+def twice_over_a_zip(x):
+    pairs, s = zip(x, x, strict=False), 0.0
+    for a, _ in pairs:
+        s += a
+    for a, _ in pairs:
+        s += a
+    return s
+
+
+def on_after_a_break(x):
+    pairs, s = enumerate(x), 0.0
+    for i, _ in pairs:
+        if i == 1:
+            break
+    for _, a in pairs:
+        s += a
+    return s
+
+
+def on_after_next(x):
+    pairs, s = zip(x, x[::-1], strict=False), 0.0
+    next(pairs)
+    for a, b in pairs:
+        s += a * b
+    return s
+
+
+def made_in_each_round(x):
+    s = 0.0
+    for i in range(20):
+        pairs = zip(x, x[::-1], strict=False)
+        s += sum(a * b for a, b in pairs) * i
+        s += sum(pairs, start=0.0)
+        a, *b = reversed([1.0, 2.0, 3.0])
+        s += a + len(b) + max(v for v in (1, 2)) + x.flat[0]
+    return s
+
+
+@pytest.mark.parametrize("f", [twice_over_a_zip, on_after_next, made_in_each_round])
+def test_iterators_are_used_up(f):
+    x = np.arange(1.0, 13.0)
+    assert npx.jit(f)(x) == f(x)
+
+
+def test_an_iterator_of_which_a_loop_has_left_items_is_refused():
+    with pytest.raises(RefusedError, match="enumerate"):
+        npx.jit(on_after_a_break)(np.arange(12.0))
+
+
+def test_an_iterator_has_no_reverse():
+    with pytest.raises(TypeError):
+        npx.jit(lambda x: [a for a, _ in reversed(zip(x, x, strict=False))])(np.arange(3.0))
+
+
+# --- builtin functions of arrays
+
+
+SPECIAL = [
+    [1.0, 2.0, 5.0, -1.0],
+    [-1.0, 2.0, onp.nan, 3.0],
+    [onp.nan, 0.0, -0.0, 1.0],
+    [-0.0, 0.0, -onp.inf, onp.nan],
+    [-onp.inf, onp.nan, -onp.inf, -onp.inf],
+]
+
+
+@pytest.mark.parametrize("values", SPECIAL)
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "bool"])
+def test_extremes_of_the_items_of_an_array(values, dtype):
+    x = onp.array(values, "float64" if dtype == "float64" else "float32")
+    if dtype in ("int64", "bool"):
+        x = onp.where(onp.isfinite(x), x, -7).astype(dtype)
+    for f in (
+        lambda x: max(x),
+        lambda x: min(x),
+        lambda x: max([x[0], x[2]]),
+        lambda x: min(x[1:]),
+    ):
+        expected, found = f(x), npx.jit(f)(np.array(x))
+        assert found.dtype == expected.dtype
+        onp.testing.assert_array_equal(onp.asarray(found), expected)
+        assert onp.signbit(float(found)) == onp.signbit(float(expected))
+
+
+def memberships(x, k):
+    n = 0
+    for i in range(20):
+        if x[i % 4] in (1.0, 5.0):
+            n += 1
+        if x[i % 4] not in [1, x[2]]:
+            n += 100
+        if i in range(5, 15, 3):
+            n += 10000
+        if x[i % 4] in {1, 2}:
+            n += 100000
+    j = int(k)
+    in_ranges = [j in range(10), j in range(-9, 10, 3), j in range(9, -10, -3), j in range(0)]
+    return n, [5.0 in x, 7.0 in x, x[0] in x[1:], *in_ranges, j in [1], j not in {1, 2}]
+
+
+@pytest.mark.parametrize("values", SPECIAL)
+@pytest.mark.parametrize("k", [-9, -3, 0, 1, 9, 10])
+def test_membership(values, k):
+    x = onp.array(values)
+    expected = memberships(x, k)
+    found = npx.jit(memberships)(np.array(x), np.array(k))
+    assert int(found[0]) == expected[0]
+    assert [bool(v) for v in found[1]] == expected[1]
+
+
+def test_membership_of_what_can_not_be_compared():
+    x = np.arange(3.0)
+    with pytest.raises(ValueError, match="ambiguous"):
+        npx.jit(lambda x: x + 1 in (x, 2))(x)
+    with pytest.raises(TypeError, match="unhashable"):
+        npx.jit(lambda x: x in {1, 2})(x)
+
+
+def test_later_values_of_a_comparison_are_computed_if_they_are_needed():
+    def f(x, k):
+        return 0 < x[0] < x[k]
+
+    assert not npx.jit(f)(np.array([-1.0, 2.0]), 7)
+    with pytest.raises(IndexError):
+        npx.jit(f)(np.array([1.0, 2.0]), 7).item()

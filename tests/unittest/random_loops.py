@@ -7,10 +7,11 @@ _SCALARS = ("np.float32(1.5)", "np.int8(3)", "np.float64(0.5)", "np.uint8(7)", "
 _RESULTS = (
     *("s", "n", "t", "a", "w", "n * 2", "n + 1", "n * n", "n / 4", "n % 3", "-n", "n > 1", "a * n"),
     *("s + n", "t / 2", "t + n", "w.sum()", "np.array(n)", "np.stack([s, n])"),
-    *[f"{x} {op} {k}" for x in ("n", "t", "s") for op in "+*" for k in _SCALARS],
-    *[f"{k} {op} {x}" for x in ("n", "t", "s") for op in "-/<" for k in _SCALARS],
+    *[f"{x} {op} {k}" for x in ("n", "s") for op in "+*" for k in _SCALARS],
+    *[f"{k} {op} {x}" for x in ("n", "s") for op in "-/<" for k in _SCALARS],
+    *[f"t {op} {k}" for op in "+*-/<" for k in _SCALARS[1:]],
 )
-"""Expressions that a function returns."""
+"""Expressions that a function returns; `t` and a float32 have a known gap, if no round runs."""
 
 
 class Source:
@@ -28,10 +29,12 @@ class Source:
             "    v = w * 1",
             "    h, e = a.astype(np.float32), (b * 2).astype(int)",
             f"    q = {self.pick('0', '-np.inf', '-1.5', '3', '0', 'np.float32(0)')}",
+            "    z, c, r = onp.zeros(3), [0], iter(range(99))",
         ]
         self.block(1, self.random.randint(3, 6))
         result = self.random.choice(("s", "n", "t", "a * n", "(s, n)", "w, s", "w.sum()", "None"))
         result = self.pick(result, result, "q", "q + 1", "q * s", "q, n", "q / 2, q > 1", "b - q")
+        result = self.pick(result, result, result, "s + z.sum() + len(c) + sum(r)")
         self.lines.append(f"    return {self.pick(result, self.several())}")
         self.text = "\n".join(self.lines) + "\n"
 
@@ -84,6 +87,13 @@ class Source:
             f"a[{self.index()}] {compare} {self.random.randint(0, 5)}",
         ]
         test = self.random.choice(tests)
+        if self.random.random() < 0.1:
+            x = self.pick(f"a[{self.index()}]", "n", "s", self.number())
+            test = self.pick(
+                f"{x} {self.pick('in', 'not in')} {self.pick('(1, 5)', '[n, 3, s]', '{2, 4}', 'range(1, 9, 2)', 'b')}",
+                f"{x} < {self.value(1)} <= {self.pick('writer(a)', 'writer(b)', self.value(1))}",
+                f"{self.pick('max', 'min')}({self.pick('a', 'b', 'h', 'm[0]', '[s, t]')}) {compare} {self.value(1)}",
+            )
         if self.random.random() < 0.2:
             test = f"{test} {self.pick('and', 'or')} {self.random.choice(tests)}"
         return f"not ({test})" if self.random.random() < 0.1 else test
@@ -96,12 +106,14 @@ class Source:
         self.lines.append("    " * indent + line)
 
     def statement(self, indent):
-        kind = self.random.randint(0, 24) if len(self.lines) < 42 else 0
-        if kind >= 23:
+        kind = self.random.randint(0, 25) if len(self.lines) < 42 else 0
+        if kind == 25 and self.depth < 2:  # loops with effects are unrolled
+            self.effect(indent)
+        elif kind in (23, 24):
             self.either(indent)
-        elif kind >= 20:
+        elif 20 <= kind < 25:
             self.pick(self.attempt, self.first, self.later)(indent)
-        elif kind <= 2:
+        elif kind <= 2 or kind == 25:
             target = self.pick("s", "t")
             self.add(indent, f"{target} = {target} {self.pick('+', '-')} {self.value()}")
         elif kind == 3:
@@ -119,11 +131,11 @@ class Source:
             self.add(indent, f"if {self.condition()}:")
             jump = self.pick("break", "continue", "return s, n", "raise ValueError('no')")
             self.add(indent + 1, jump)
-        elif kind >= 19:
+        elif kind == 19:
             self.rebind(indent)
-        elif kind >= 17 and self.indices:
+        elif kind in (17, 18) and self.indices:
             self.slices(indent)
-        elif kind >= 14:
+        elif 14 <= kind < 25:
             self.array(indent)
         elif self.depth < 3:
             self.loop(indent)
@@ -267,6 +279,26 @@ class Source:
             )
             self.add(indent, use)
 
+    def effect(self, indent):
+        """Change more than npcompat's arrays."""
+        self.add(
+            indent,
+            self.pick(
+                "onp.add(z, 1, out=z)",
+                "np.copyto(z, z + 1)",
+                "z[1] += 1",
+                "c.append(n)",
+                "operator.iadd(c, [1])",
+                "operator.setitem(c, 0, c[0] + 1)",
+                "s = s + next(r)",
+                "s = s + sum(k for k in r if k > 90)",
+                "s = s + len(c) + z.sum()",
+                "s, *_ = (s, *r)",
+                "n = n + (3 in r)",
+                "list(map(c.append, [s]))",
+            ),
+        )
+
     def later(self, indent):
         """Use names in functions and generators that run later, and annotate them."""
         self.loops += 1
@@ -296,6 +328,23 @@ class Source:
         name = f"i{self.loops}"
         self.depth += 1
         if self.random.random() < 0.2:
+            x, y = f"x{self.loops}", f"y{self.loops}"
+            over = self.pick(
+                f"for {x}, {y} in zip(a, b):",
+                f"for {y}, {x} in enumerate(a):",
+                f"for {x} in m:",
+                f"for {x} in reversed(b):",
+                f"for {y}, {x} in zip(range(5), m):",
+                f"for {x}, ({name}, {y}) in zip(a, enumerate(b)):",
+            )
+            self.add(indent, over)
+            self.add(indent + 1, f"s = s + {x}.sum()")
+            if over.endswith(("in m:", "m):")):
+                self.add(indent + 1, self.pick(f"{x}[2] = 1", f"{x} *= 0.5", f"s = s + {x}[0]"))
+            self.block(indent + 1, self.random.randint(1, 2))
+            self.depth -= 1
+            return
+        if self.random.random() < 0.2:
             self.add(indent, f"{name} = 0")
             self.add(indent, f"while {name} < 7 and ({self.condition()}):")
             self.add(indent + 1, f"{name} += 1")
@@ -315,6 +364,11 @@ class Source:
 
 
 HELPER = """
+def writer(x):
+    x[0] += 1
+    return x[1]
+
+
 def helper(x, k):
     if x > k:
         return x - k

@@ -1,6 +1,7 @@
 """Random functions with loops, branches, writes, views and jumps: compiled as eager, or refused."""
 
 import linecache
+import operator
 from contextlib import suppress
 
 import numpy as onp
@@ -10,7 +11,8 @@ from random_loops import HELPER, Source
 
 from npcompat import np, npx
 
-RAISED = (NameError, LookupError, ValueError)
+NAMES = {"onp": onp, "operator": operator, "suppress": suppress}
+RAISED = (NameError, LookupError, ValueError, StopIteration)
 """Errors that random functions raise."""
 
 
@@ -18,7 +20,7 @@ def made(seed):
     text = HELPER + Source(seed).text
     name = f"<random function {seed}>"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    exec(compile(text, name, "exec"), space := {"np": np, "suppress": suppress})
+    exec(compile(text, name, "exec"), space := {**NAMES, "np": np})
     return space["f"]
 
 

@@ -6,11 +6,13 @@ import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeVar, overload
 
+from npcompat._internal.compile.staged_runs import is_staged
 from npcompat._internal.core import changes, modes
 from npcompat._internal.dispatch import late_bound
 from npcompat._internal.dispatch.handles import traced_now
 from npcompat._internal.dispatch.meshes import Mesh, Sharding
-from npcompat._internal.support.errors import InferenceError
+from npcompat._internal.staging.carried import ChangedTypeError
+from npcompat._internal.support.errors import InferenceError, user_location
 from npcompat.gluon import _variables
 from npcompat.gluon._containing import parts
 from npcompat.gluon._hooks import Hooked, observed, with_backward_hooks
@@ -450,6 +452,11 @@ class Block(Structured, Hooked):
         waiting = [
             p for p in self._reg_params.values() if p._data is None and p._waiting is not None
         ]
+        if waiting and is_staged():
+            raise ChangedTypeError(
+                f"{user_location()}: a branch or loop initializes the parameters of "
+                f"{self.name!r}; give in_units and the like, or call the block once before"
+            )
         if any(not p.shape_is_known for p in waiting):
             self.infer_shape(*args)
         for parameter in waiting:

@@ -12,9 +12,10 @@ class Aliases:
         self.lines = ["def f(p, i):", f"    q = {self.random.choice(('p', 'p * 2', 'p.copy()'))}"]
         self.lines.append(f"    r = {self.random.choice(('p', 'q', 'p + q'))}")
         self.lines.append(f"    v = {self.view()}")
-        self.lines.append(f"    t = ({self.random.choice('pqr')}, {self.random.choice('pqr')})")
+        pair = f"({self.random.choice('pqr')}, {self.random.choice('pqr')})"
+        self.lines.append(f"    t = u = {self.random.choice(('', '', 'Pair'))}{pair}")
         self.block(1, self.random.randint(3, 5))
-        self.lines.append("    return p.sum(), q.sum(), r.sum(), v.sum(), t[0].sum()")
+        self.lines.append("    return p.sum(), q.sum(), r.sum(), v.sum(), t[0].sum(), u[1].sum()")
         self.text = "\n".join(self.lines) + "\n"
 
     def add(self, indent, line):
@@ -37,7 +38,7 @@ class Aliases:
 
     def statement(self, indent):
         x = self.random.choice("pqr")
-        kind = self.random.randint(0, 12)
+        kind = self.random.randint(0, 15)
         if kind <= 2:
             value = self.random.choice("123")
             change = self.random.choice(("+= 1", f"[0] = {value}", "*= 2", f"[1:] -= {value}"))
@@ -46,7 +47,7 @@ class Aliases:
             self.add(indent, f"{x} = {self.random.choice((*'pqr', self.new()))}")
         elif kind <= 7 and indent < 4:
             self.branch(indent, x)
-        elif kind == 12:
+        elif kind >= 12:
             self.add(indent, self.container(x))
         elif kind == 8:
             change = self.random.choice((f"v = {self.view()}", "v += 1", "v[0] = 4", "v[-1] = 5"))
@@ -65,6 +66,8 @@ class Aliases:
         return self.random.choice(
             (
                 *(f"t = ({x}, {y})", f"t = ({self.new()}, {y})", "t = (t[1], t[0])"),
+                *("t = (t[0] * 0.5, t[1])", "t = [t[0], t[1] + 1]", "t = Pair(t[0], t[1] * 2)"),
+                *(f"t = [{x}, {y}]", f"t = Pair({y}, t[0])", "t = [t[1], t[0] - 1]", "u = t"),
                 *(f"{x} = t[0]", f"{x}, {y} = t", "t[0][0] = 6", "t[1][:] = t[1] * 2"),
                 *(f"{x} = [{y}, p][0]", f"{x} = (lambda: {y})()", f"v = t[0] if i > 2 else {y}"),
                 *(f"{x} = {y} if i > 1 else {self.new()}", f"{x} = {y}[:]"),

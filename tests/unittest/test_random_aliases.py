@@ -1,6 +1,7 @@
 """Random functions whose arrays have several names: compiled as NumPy's, or refused."""
 
 import linecache
+from collections import namedtuple
 
 import numpy as onp
 import pytest
@@ -10,12 +11,13 @@ from random_aliases import Aliases
 from npcompat import np, npx
 
 pytestmark = pytest.mark.usefixtures("numpy_mode")
+Pair = namedtuple("Pair", "one other")
 
 
 def made(seed):
     text, name = Aliases(seed).text, f"<random aliases {seed}>"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    exec(compile(text, name, "exec"), space := {})
+    exec(compile(text, name, "exec"), space := {"Pair": Pair})
     return space["f"]
 
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from types import FrameType
+from types import CodeType, FrameType
 from typing import NoReturn
 
 from npcompat._internal.source.conversion import is_converted
@@ -49,6 +49,15 @@ def refuse(what: str) -> NoReturn:
     raise RefusedError(f"{user_location()}: {what}")
 
 
+def is_generated(code: CodeType | None) -> bool:
+    """Return True for the code that makes a named tuple, which Python has written."""
+    return (
+        code is not None
+        and (code.co_filename, code.co_name) == ("<string>", "<lambda>")
+        and code.co_names == ("_tuple_new",)
+    )
+
+
 def check_call(frame: FrameType) -> None:
     """Refuse a call of user code that was not converted, during a staged run."""
     code = frame.f_code
@@ -56,10 +65,12 @@ def check_call(frame: FrameType) -> None:
         module = frame.f_globals.get("__file__") or ""
         if code.co_filename.startswith("<") and is_library(module):
             return  # code that a library made with exec, such as methods of dataclasses
+        if is_generated(code):
+            return
         raise RefusedError(
             f"{code.co_filename}:{code.co_firstlineno}: {code.co_qualname!r} would be called in a "
             "compiled loop or branch, and may do more than compute with arrays"
         )
 
 
-__all__ = ["check_call", "is_staged", "refuse", "staged"]
+__all__ = ["check_call", "is_generated", "is_staged", "refuse", "staged"]

@@ -112,10 +112,12 @@ def in_factory(
     Defaults and annotations are removed: the original function has evaluated them already.
     """
     _strip(node)
-    made: ast.stmt = node if isinstance(node, ast.FunctionDef) else ast.Expr(node)
+    made: list[ast.stmt] = [node if isinstance(node, ast.FunctionDef) else ast.Expr(node)]
     if owner is not None:  # private names are mangled with the class's name
-        made = ast.ClassDef(owner, [], [], [made], [], **NO_TYPES)
-    factory = ast.FunctionDef("factory", arguments(*free), [made], [], None, None, **NO_TYPES)
+        made = [ast.ClassDef(owner, [], [], made, [], **NO_TYPES)]
+        if owner not in free:  # the function may use the class by its name
+            made.insert(0, ast.Global([owner]))
+    factory = ast.FunctionDef("factory", arguments(*free), made, [], None, None, **NO_TYPES)
     imports: list[ast.stmt] = [ast.Import([ast.alias(n)]) for n in imported]
     module = ast.Module([*imports, factory], [])
     ast.fix_missing_locations(module)

@@ -7,10 +7,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from npcompat._internal.compile.staged_runs import refuse
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import extra
 from npcompat._internal.dispatch import late_bound
 from npcompat._internal.staging.carried import MaybeBound
+from npcompat._internal.staging.containers import class_of, is_container, items_of, made_of
 from npcompat._internal.support.errors import user_location
 
 _HOLDERS: ContextVar[tuple[Sequence[Any], ...]] = ContextVar("lists of staging", default=())
@@ -87,25 +89,57 @@ def selected_of(value: Any) -> list[str]:
 
 def arrays_in(value: Any) -> list[Any]:
     """Return the writeable arrays in a value."""
-    if type(value) is tuple:
-        return [h for item in value for h in arrays_in(item)]
+    if is_container(value):
+        return [h for item in items_of(value) for h in arrays_in(item)]
     if type(value) is MaybeBound:
         return arrays_in(value.value)
     return [value] if type(value) is late_bound.ndarray else []
 
 
+def with_arrays(value: Any, others: Iterator[Any]) -> Any:
+    """Return a value with other arrays in place of those in `arrays_in`, unless they are None."""
+    if is_container(value):
+        items = [with_arrays(item, others) for item in items_of(value)]
+        return made_of(class_of(value), items)
+    if type(value) is MaybeBound:
+        return MaybeBound(value.name, with_arrays(value.value, others), value.bound)
+    other = next(others) if type(value) is late_bound.ndarray else None
+    return value if other is None else other
+
+
 def shared_arrays(container: Sequence[Any], i: int) -> list[bool]:
-    """Return for each array in an item True if it, or a tuple that it is in, has other names."""
+    """Return for each array in an item True if it, or a container that it is in, has other names."""
     kind = type(container[i])
     if kind is late_bound.ndarray:
         return [is_shared(container, i)]
-    if kind is not tuple and kind is not MaybeBound:
+    if not is_container(container[i]) and kind is not MaybeBound:
         return []
     outer = is_shared(container, i)
-    items = list(container[i]) if kind is tuple else [container[i].value]
+    items = [container[i].value] if kind is MaybeBound else items_of(container[i])
     with holding(items):
         found = [flag for j in range(len(items)) for flag in shared_arrays(items, j)]
     return [outer or flag for flag in found]
+
+
+def has_shared_list(container: Sequence[Any], i: int) -> bool:
+    """Return True if an item is a list or dict that has other names, or contains one."""
+    kind = type(container[i])
+    if kind in (list, dict) and _references(container, i) > _NONE + 1:
+        return True
+    if kind is not MaybeBound and not is_container(container[i]):
+        return False
+    items = [container[i].value] if kind is MaybeBound else items_of(container[i])
+    with holding(items):
+        return any([has_shared_list(items, j) for j in range(len(items))])
+
+
+def refuse_shared_lists(container: Sequence[Any], i: int, name: str) -> None:
+    """Refuse to carry a list or dict that has other names, which would not see what becomes of it."""
+    if has_shared_list(container, i):
+        refuse(
+            f"{name} is a list or dict that has another name, too, or holds one, and a loop or "
+            "branch binds it anew; use a tuple"
+        )
 
 
 def become_read_only(merged: Any, container: Sequence[Any], i: int) -> None:
@@ -164,8 +198,10 @@ __all__ = [
     "holding",
     "is_shared",
     "readonly_of",
+    "refuse_shared_lists",
     "selected_of",
     "shared_arrays",
     "stand_for_shared",
     "tie",
+    "with_arrays",
 ]

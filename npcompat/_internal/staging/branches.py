@@ -31,6 +31,7 @@ from npcompat._internal.staging.aliases import (
     become_one_of,
     become_read_only,
     holding,
+    refuse_shared_lists,
     selected_of,
     tie,
 )
@@ -145,8 +146,12 @@ class _Taken:
                     raise
             if self.raised is not None:
                 return [], None
-            values: list[Value] = []
-            for i, (before, now) in enumerate(zip(saved, variables.get(), strict=True)):
+            after, values = list(variables.get()), list[Value]()
+            with holding(after):
+                for i in range(len(after)):
+                    if i not in branch.unused and not same_object(saved[i], after[i]):
+                        refuse_shared_lists(after, i, shown(variables.names[i]))
+            for i, (before, now) in enumerate(zip(saved, after, strict=True)):
                 if same_object(before, now) or i in branch.unused:
                     continue
                 self.forms[i], found = flatten(now, variables.names[i])
@@ -274,6 +279,7 @@ class _Branch:
                 f"{self.variables.names[i]!r} is a view before a branch, and bound anew in one arm "
                 "of it; use a copy"
             )
+        refuse_shared_lists(self.saved, i, shown(self.variables.names[i]))
         return flatten(self.saved[i], self.variables.names[i])
 
     def _target(self, i: int, going: list[_Taken], before: tuple[Form | None, Any]) -> Form:

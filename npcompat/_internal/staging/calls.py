@@ -11,7 +11,12 @@ from npcompat._internal.source import conversion
 from npcompat._internal.source.straight import is_plain, is_straight
 from npcompat._internal.staging import builtins, context
 from npcompat._internal.staging.iterators import made
-from npcompat._internal.staging.pure_functions import check_arguments, checked, read_only_error
+from npcompat._internal.staging.pure_functions import (
+    check_arguments,
+    checked,
+    method_of_call,
+    read_only_error,
+)
 from npcompat._internal.support.errors import is_library
 
 
@@ -81,7 +86,12 @@ def converted(function: Any) -> Any:
         return functools.partial(inner, *function.args, **function.keywords)
     if type(function) is Compiled:
         return converted(function.function) if function.converts else function
-    if type(function) is not types.FunctionType or not _is_users(function):
+    if type(function) is not types.FunctionType:
+        own = method_of_call(function)  # of a block, it is npcompat's
+        if own is None or not _is_users(own):
+            return function
+        return types.MethodType(conversion.converted(own, runtime[0]), function)
+    if not _is_users(function):
         return function
     return conversion.converted(function, runtime[0])
 

@@ -19,6 +19,13 @@ from npcompat._internal.dispatch.memory_layout import lay_out
 from npcompat._internal.dispatch.result_layout import axes_in_memory, empty_in
 from npcompat._internal.dispatch.symbolic_number import SymbolicNumber, expect, symbolic
 from npcompat._internal.staging import context
+from npcompat._internal.staging.containers import (
+    class_of,
+    is_container,
+    items_of,
+    made_of,
+    name_of,
+)
 from npcompat._internal.staging.number_or_scalar import NumberOrScalar, can_be_either, describe
 from npcompat._internal.support.errors import RefusedError
 
@@ -33,12 +40,12 @@ def is_window(handle: Handle) -> bool:
 
 
 class Form(NamedTuple):
-    """Form of a value: `kind` is "array", "scalar", "selection", "number", "either", "tuple", "plain"
+    """Form of a value: `kind` is "array", "scalar", "selection", "number", "either", "container", "plain"
     or "maybe".
 
     `type` is shape and dtype of an array, those of a selection's array in full shape and of its
-    mask, the class of a number, class and dtype of what is either a number or a scalar, or a plain
-    object. `parts` are the forms of a tuple's items, or the form of a variable that may be bound.
+    mask, the class of a number, class and keys of a container, class and dtype of what is either a number or a scalar, or a plain
+    object. `parts` are the forms of a container's items, or the form of a variable that may be bound.
     `axes` are those of an array as they lie in memory, the slowest first, if that is not C order.
     """
 
@@ -61,8 +68,9 @@ class Form(NamedTuple):
             return f"{'an' if self.type is int else 'a'} {self.type.__name__} of Python's"
         if self.kind == "either":
             return describe(*self.type)
-        if self.kind == "tuple":
-            return f"a tuple of ({', '.join(map(str, self.parts))})"
+        if self.kind == "container":
+            parts = [*map(str, self.parts[:8]), *["..."][: len(self.parts) > 8]]
+            return f"a {name_of(self.type)} of ({', '.join(parts)})"
         if self.kind == "maybe":
             return f"{self.parts[0]}, or not bound"
         return f"a {type(self.type.value).__name__}"
@@ -102,7 +110,7 @@ def same_object(a: Any, b: Any) -> bool:
         return False
     if type(a) in (int, float, bool, str, bytes, complex):
         return bool(a == b) and str(a) == str(b)
-    if type(a) is tuple:
+    if isinstance(a, tuple) and is_container(a):
         return len(a) == len(b) and all(map(same_object, a, b))
     return type(a) is Unbound
 
@@ -196,9 +204,9 @@ def flatten(value: Any, name: str) -> tuple[Form, list[Value]]:
         return _flatten_array(value, name)
     if isinstance(value, onp.generic) and dtypes.on_devices(value.dtype):
         return Form("scalar", ((), value.dtype)), [Value(numbers.element(value, value.dtype))]
-    if type(value) is tuple:
-        found = [flatten(v, name) for v in value]
-        return Form("tuple", None, tuple([f for f, _ in found])), [
+    if is_container(value):
+        found = [flatten(v, name) for v in items_of(value)]
+        return Form("container", class_of(value), tuple([f for f, _ in found])), [
             v for _, values in found for v in values
         ]
     if type(value) is MaybeBound:
@@ -245,8 +253,10 @@ def holders(value: Any, count: int) -> list[int | None]:
     """Return the ids of the arrays that hold the `count` payloads of a value, in their order; None
     for the payloads of numbers and flags.
     """
-    if type(value) is tuple:
-        return [h for item in value for h in holders(item, len(flatten(item, "an item")[1]))]
+    if is_container(value):
+        return [
+            h for item in items_of(value) for h in holders(item, len(flatten(item, "an item")[1]))
+        ]
     if type(value) is MaybeBound:
         return [None, *holders(value.value, count - 1)]
     if mask_of(value) is not None:
@@ -273,8 +283,8 @@ def together(
     """
     if form.kind == "plain":
         return form.type.value
-    if form.kind == "tuple":
-        return tuple([together(part, payloads, name) for part in form.parts])
+    if form.kind == "container":
+        return made_of(form.type, [together(part, payloads, name) for part in form.parts])
     if form.kind == "maybe":
         bound = payload_of(next(payloads))
         return MaybeBound(name, together(form.parts[0], payloads, name), bound)
@@ -347,11 +357,12 @@ def joined(one: Form, other: Form, promotes: bool = False) -> Form | None:
         parts = [f.parts[0] if f.kind == "maybe" else f for f in (one, other)]
         found = joined(parts[0], parts[1], promotes)
         return None if found is None else Form("maybe", None, (found,))
-    if one.kind == other.kind == "tuple" and len(one.parts) == len(other.parts):
+    alike = one.kind == other.kind == "container" and one.type == other.type
+    if alike and len(one.parts) == len(other.parts):
         items = [joined(a, b, promotes) for a, b in zip(one.parts, other.parts, strict=True)]
         if None in items:
             return None
-        return Form("tuple", None, tuple([i for i in items if i is not None]))
+        return Form("container", one.type, tuple([i for i in items if i is not None]))
     kinds = {one.kind, other.kind}
     if kinds == {"array", "scalar"} and one.type == other.type:
         return one if one.kind == "array" else other
@@ -384,7 +395,7 @@ def converted(form: Form, target: Form, payloads: Iterator[Any]) -> list[Any]:
         if form.kind != "maybe":
             return [control.constant(True), *converted(form, target.parts[0], payloads)]
         return [next(payloads), *converted(form.parts[0], target.parts[0], payloads)]
-    if form.kind == "tuple":
+    if form.kind == "container":
         pairs = zip(form.parts, target.parts, strict=True)
         return [p for f, t in pairs for p in converted(f, t, payloads)]
     if form.kind == "plain":

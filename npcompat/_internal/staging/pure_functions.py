@@ -15,6 +15,7 @@ from npcompat._internal.core.handle import Handle, root_of
 from npcompat._internal.dispatch.symbolic_number import SymbolicNumber
 from npcompat._internal.source import conversion
 from npcompat._internal.staging import context
+from npcompat._internal.staging.containers import is_named
 from npcompat._internal.staging.iterators import iterated
 
 _BUILTINS = frozenset(
@@ -70,6 +71,7 @@ _OF_ARRAYS = frozenset(("add", "apply", "cast", "load", "resize", "shard", "shuf
 """Names among them that `np` and `npx` give to functions of arrays."""
 _OF_OBJECTS = frozenset(("attach_grad", "drop_grad", "dump", "resize", "setflags", "tofile"))
 """Methods of npcompat's arrays that change more than their values."""
+_CALL = "__call__"
 _BUILTIN_CALLABLES = (
     types.BuiltinFunctionType,
     types.MethodDescriptorType,
@@ -151,13 +153,21 @@ def _is_pure(function: Any) -> bool:
     name = getattr(function, "__name__", "")
     if isinstance(owner, Handle | SymbolicNumber):
         return name not in _OF_OBJECTS or is_made_here(owner)
+    if is_named(type(owner)):
+        return name in ("_replace", "_asdict", "index", "count")
     if isinstance(owner, _CONTAINERS):
         return name in _READING or isinstance(owner, str | bytes)
-    if isinstance(function, type) and issubclass(function, BaseException):
+    if isinstance(function, type) and (issubclass(function, BaseException) or is_named(function)):
         return True
     if isinstance(function, operator.methodcaller | types.MethodDescriptorType):
         return False
-    return _is_of_arrays(function, name)
+    return _is_of_arrays(method_of_call(function) or function, name)
+
+
+def method_of_call(x: Any) -> types.FunctionType | None:
+    """Return the function that is run when an object is called, if Python has its code."""
+    method = None if isinstance(x, type) else getattr(type(x), _CALL, None)
+    return method if isinstance(method, types.FunctionType) else None
 
 
 def _is_of_arrays(function: Any, name: str) -> bool:
@@ -174,4 +184,4 @@ def _is_of_arrays(function: Any, name: str) -> bool:
     return False
 
 
-__all__ = ["check_arguments", "checked", "is_made_here", "read_only_error"]
+__all__ = ["check_arguments", "checked", "is_made_here", "method_of_call", "read_only_error"]

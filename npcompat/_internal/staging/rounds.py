@@ -28,9 +28,11 @@ from npcompat._internal.staging.aliases import (
     become_read_only,
     holding,
     readonly_of,
+    refuse_shared_lists,
     shared_arrays,
     stand_for_shared,
     tie,
+    with_arrays,
 )
 from npcompat._internal.staging.carried import (
     ChangedTypeError,
@@ -94,6 +96,7 @@ class StagedLoop:
         self.entering: dict[int, Form] = {}
         self.leaving: dict[int, Form] = {}
         self.permuted: dict[int, int] = {}
+        self.passing: dict[int, list[bool]] = {}  # by container: which of its arrays stay in it
         self.groups: dict[int, int] = {}  # selections by the same mask; see `groups_of`
         self.parted: set[int] = set()  # selections whose masks differ after a round
         self.written_names: set[int] = set()
@@ -195,7 +198,11 @@ class StagedLoop:
     def _captured(self, carried: set[int], values: list[Value]) -> set[int]:
         """Trace one round; return the variables that it binds and that are not in `carried`."""
         self.leaving, self.permuted, self.written_names, self.tied = {}, {}, set(), {}
+        self.passing = {}
         shared = {i: shared_arrays(self.init, i) for i in self.entering}
+        if not (self.runs and self.going is None):  # it may be that no round binds them
+            for i in self.entering:
+                refuse_shared_lists(self.init, i, repr(self.names[i]))
         grown: set[int] = set()
         indices = [] if self.rounds is None else [Value(control.index_type())]
 
@@ -215,7 +222,7 @@ class StagedLoop:
                 tie(arrays_in(state[i]), self.selected.get(i, ()))
                 flags = [bool(a or b) for a, b in zip(shared[i], readonly, strict=True)]
                 stand_for_shared(arrays_in(state[i]), flags)
-            # apart from the arrays, so that no tuple refers to them: aliases are counted
+            # apart from the arrays, so that no container refers to them: aliases are counted
             entered = [h for i in self.entering for h in arrays_in(state[i])]
             begun = [(i, h._value) for i in self.entering for h in arrays_in(state[i])]
             self.variables.put(list(state))
@@ -224,11 +231,17 @@ class StagedLoop:
                 self.site.body(*([] if self.rounds is None else [item]))
                 again = True if self.going is None else truth(self.going())
             after = list(self.variables.get())
+            with holding(after, state):
+                for i in carried:
+                    refuse_shared_lists(after, i, repr(self.names[i]))
             left: list[Value] = []
             seen: set[int] = set()
             for i, (before, now) in enumerate(zip(state, after, strict=True)):
                 if i in carried:
                     form, found = self._left(i, now, trace, begun, entered, seen)
+                    if form.kind not in ("array", "selection"):
+                        own = [h for (j, _), h in zip(begun, entered, strict=True) if j == i]
+                        self._note_passing(i, arrays_in(now), own, any(shared.get(i, ())))
                     self.leaving[i] = form
                     left += found
                     reasons = [r if type(r) is str else False for r in readonly_of(now)]
@@ -306,7 +319,7 @@ class StagedLoop:
             owners = [j for (j, _), h in zip(begun, entered, strict=True) if h is array]
             if owners and owners[0] != i:
                 if form.kind != "array" or self.entering[owners[0]].kind != "array":
-                    refuse(f"{name!r} takes over an array from a tuple, or into one")
+                    refuse(f"{name!r} takes over an array from a container, or into one")
                 self.permuted[i] = owners[0]
             elif not owners and trace.outside(array):
                 refuse(
@@ -314,6 +327,17 @@ class StagedLoop:
                     "on the round; use a copy"
                 )
         return form, values
+
+    def _note_passing(self, i: int, now: list[Handle], entered: list[Handle], shared: bool) -> None:
+        """Note which arrays of a container stay in their places: afterwards they are the same ones."""
+        places = {id(h): k for k, h in enumerate(entered)}
+        self.passing[i] = [places.get(id(h)) == k for k, h in enumerate(now)]
+        moves = [places.get(id(h), k) != k for k, h in enumerate(now)]
+        if shared and (any(moves) or (any(self.passing[i]) and len(now) != len(entered))):
+            refuse(
+                f"{self.names[i]!r} moves an array within a container, and its array has another "
+                "name; use a copy"
+            )
 
     def _widened(self) -> bool:
         """Compare forms of variables before and after a round; return True to trace it again."""
@@ -420,6 +444,9 @@ class StagedLoop:
                         context.running().refuse_writes(old, str(reason))
             elif not self.runs:
                 become_read_only(state[i], self.init, i)
+            if any(self.passing.get(i, ())):
+                same = zip(self.passing[i], arrays_in(self.init[i]), strict=True)
+                state[i] = with_arrays(state[i], iter([h if flag else None for flag, h in same]))
         return state
 
     def _ran(self) -> Any:

@@ -87,7 +87,8 @@ class Program:
             for ending in NUMBA:
                 if (self.folder / f"{self.module}_numba_{ending}.py").exists():
                     module = self.loaded(f"_numba_{ending}", {})
-                    yield f"numba {ending}", Version(getattr(module, self.function))
+                    if hasattr(module, self.function):  # one of cavity_flow has another name
+                        yield f"numba {ending}", Version(getattr(module, self.function))
 
     def _npcompats(self) -> Version:
         import npcompat.numpy as np

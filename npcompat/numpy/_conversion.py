@@ -8,6 +8,7 @@ import numpy as onp
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import devices, handles
+from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat.numpy._checks import flagged
 from npcompat.numpy._comparison import isfinite
 from npcompat.numpy._creation import asarray, copy_of
@@ -185,6 +186,8 @@ def min_scalar_type(a: ArrayLike, /) -> onp.dtype[Any]:
     array: Any = a
     if isinstance(array, Handle):
         array = handles.layout(array) if array.shape else handles.to_host(array)
+    if isinstance(array, TracedNumber):
+        array = int(array)  # raises: the value is not known
     return onp.min_scalar_type(array)
 
 

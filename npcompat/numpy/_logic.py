@@ -15,6 +15,7 @@ from npcompat._internal.core.op import as_attr, from_attr, operator
 from npcompat._internal.dispatch import handles as _handles
 from npcompat._internal.dispatch import late_bound, writes
 from npcompat._internal.dispatch.apply import apply
+from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._filled import zeros
 from npcompat.numpy._host_arrays import by_numpy
@@ -206,6 +207,8 @@ def isscalar(element: Any) -> bool:
     >>> np.isscalar(3), np.isscalar(np.array(3))
     (True, False)
     """
+    if isinstance(element, TracedNumber):
+        return True
     return not isinstance(element, late_bound.ndarray) and onp.isscalar(element)
 
 

@@ -27,7 +27,7 @@ from npcompat._internal.dispatch import (
 from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.dispatch.backends import XLA_ARRAY
 from npcompat._internal.dispatch.placement import SCALARS
-from npcompat._internal.dispatch.traced_number import TracedNumber
+from npcompat._internal.dispatch.traced_number import TracedNumber, has_one_meaning
 from npcompat._internal.native import fast_path
 from npcompat.numpy import _arithmetic, _bits, _comparison, _floats, _products
 from npcompat.numpy._checks import is_live
@@ -133,7 +133,8 @@ def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
             return _by_class(infix, x1, x2, ours, other)
         if type(ours) in late_bound.scalars and isinstance(other, TracedNumber):
             types = (ours.dtype, ours.dtype)
-            if not other.has_one_meaning(op, types, 1 if ours is x1 else 0, op.named(())):
+            numbers = (None, other) if ours is x1 else (other, None)
+            if not has_one_meaning(op, types, numbers, op.named(())):
                 return NotImplemented  # the number computes both
         if op.ufunc is onp.multiply and _repeats(ours, other):
             return NotImplemented

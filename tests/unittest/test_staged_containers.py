@@ -420,3 +420,49 @@ def test_parameters_are_not_initialized_by_an_arm():
         npx.jit(f)(np.array([1.0, 2.0, 3.0]))
     dense(np.ones((1, 3)))
     assert npx.jit(f)(np.array([1.0, 2.0, 3.0])) == 6
+
+
+def swapped(a, b):
+    for i in range(12):
+        a, b = b, a
+        a[i] += 1
+    return a, b
+
+
+def rotated(a, b):
+    c = a * 2
+    for i in range(31):
+        a[i % 12] += 1
+        a, b, c = b, c, a
+    return a, b, c
+
+
+def swapped_in_a_list(a, b):
+    s = [a, b]
+    for i in range(12):
+        s = [s[1], s[0]]
+        s[0][i] += 1
+    return s
+
+
+def swapped_by_out(a, b):
+    c = np.zeros(12)
+    for _ in range(12):
+        np.add(a, b, out=c)
+        a, c = c, a
+    return a, b, c
+
+
+def pairs():
+    x, y = np.arange(12.0), np.ones(12)
+    return [(x, y), (x, x), (x, x[:])]
+
+
+@pytest.mark.parametrize("function", [swapped, rotated, swapped_in_a_list, swapped_by_out])
+@pytest.mark.parametrize("order", [(0, 1), (1, 0), (0, 2, 1, 0), (2, 1)])
+def test_arrays_that_change_places_may_be_one_array_in_another_call(function, order):
+    run = npx.jit(function)
+    for k in order:
+        one, other = pairs()[k], pairs()[k]
+        assert shown(run(*one)) == shown(function(*other))
+        assert shown(one) == shown(other)

@@ -1,10 +1,11 @@
 """What a loop's body or a branch's arm changes beside arrays: once a round, if it is taken."""
 
+import collections.abc
 import contextlib
 
 import numpy as onp
 import pytest
-from internals import RefusedError
+from internals import RefusedError, TracedValueError
 from loop_programs.effects import EFFECTS
 
 from npcompat import np, npx
@@ -199,3 +200,124 @@ def test_later_values_of_a_comparison_are_computed_if_they_are_needed():
     assert not npx.jit(f)(np.array([-1.0, 2.0]), 7)
     with pytest.raises(IndexError):
         npx.jit(f)(np.array([1.0, 2.0]), 7).item()
+
+
+# --- numbers and elements that only the program knows
+
+
+def asks_for_attributes(x):
+    r = np.zeros(20)
+    for i in range(20):
+        e = x[i % 4]
+        r[i] = sum(
+            [
+                isinstance(e, collections.abc.Iterable),
+                2 * hasattr(e, "__len__"),
+                4 * hasattr(e, "__index__"),
+                8 * hasattr(i, "bit_length"),
+                16 * hasattr(i, "real"),
+                32 * np.isscalar(i),
+                64 * isinstance(i, collections.abc.Hashable),
+                128 * np.isscalar(i / 2),
+                256 * hasattr(i, "shape"),
+                512 * (i.real + i.imag + (i > 3).real + i.conjugate()),
+            ]
+        )
+    return r
+
+
+def positions_in_a_list(x):
+    p = 0
+    for i in range(20):
+        if x[i % 4] > x[p]:
+            p = i % 4
+    m = x.reshape(2, 2)
+    found = x[[0, p]], m[[p // 2, 0], [0, p % 2]]
+    x[[0, p]] = x[[p, 0]]
+    x[[p, 1]] += 1
+    return (*found, x)
+
+
+@pytest.mark.parametrize("f", [asks_for_attributes, positions_in_a_list])
+def test_numbers_of_a_program_are_used_as_numbers(f):
+    x, y = np.array([1.0, 5.0, 2.0, -1.0]), np.array([1.0, 5.0, 2.0, -1.0])
+    for one, other in zip(npx.jit(f)(x), f(y), strict=True):
+        assert one.tolist() == other.tolist()
+
+
+def counted(x):
+    n = 0
+    for i in range(20):
+        n += int(x[i % 4] > 0)
+    return n
+
+
+@pytest.mark.parametrize(
+    "use",
+    [repr, str, ascii, format, np.min_scalar_type, lambda n: n.bit_length(), lambda n: range(n)[0]],
+)
+def test_the_text_of_a_number_that_is_not_known_is_refused(use):
+    with pytest.raises(TracedValueError):
+        npx.jit(lambda x: use(counted(x)))(np.ones(4))
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda a, i: a[i : i + 1],
+        lambda a, i: [i],
+        lambda a, i: np.ones((1, 1)),
+        lambda a, i: a[i : i + 1] + 1,
+    ],
+)
+def test_a_sequence_is_not_written_to_an_element(write):
+    def f(a):
+        for i in range(20):
+            a[i] = write(a, i)
+
+    with pytest.raises(ValueError, match="sequence"):
+        f(np.zeros(20))
+    with pytest.raises(ValueError, match="sequence"):
+        npx.jit(f)(np.zeros(20))
+
+
+def test_a_slice_is_no_number():
+    with pytest.raises(TypeError):
+        npx.jit(lambda a: sum(float(a[i : i + 1]) for i in range(20)))(np.zeros(20))
+
+
+def test_an_element_in_an_error_does_no_harm_if_it_is_not_raised():
+    def f(a):
+        for i in range(12):
+            if a[i] < 0:
+                raise ValueError("negative", a[i], i)
+        return a * 2
+
+    run = npx.jit(f)
+    assert run(np.ones(12)).tolist() == [2] * 12
+    with pytest.raises(ValueError, match="negative"):
+        run(-np.ones(12)).tolist()
+    with pytest.raises(ValueError, match="NaN"):
+        npx.jit(lambda a: int(a[0]))(np.array([onp.nan])).item()
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda b, a: np.stack([b, b]),
+        lambda b, a: np.where(a > 0, b, b),
+        lambda b, a: np.dot(b, b),
+        lambda b, a: np.maximum(b, b),
+        lambda b, a: np.outer(b, b),
+    ],
+)
+def test_two_numbers_or_scalars_have_the_dtypes_of_all_their_types(use):
+    def f(a):
+        b = 0
+        for x in a:
+            if x > 20:
+                b = x
+        return use(b, a)
+
+    with pytest.raises(RefusedError):
+        npx.jit(f)(np.arange(12.0, dtype="float32"))

@@ -42,6 +42,7 @@ from npcompat._internal.dispatch.placement import (
     laid_out_by_context,
     layout_of_new,
 )
+from npcompat._internal.dispatch.traced_number import has_one_meaning
 from npcompat._internal.support.errors import (
     LeakedTracerError,
     RefusedError,
@@ -361,11 +362,12 @@ class Trace:
         if any(found_one is not None for found_one in found):
             types, named = tuple(map(language.type_of, payloads)), op.named(attrs)
             casts, _ = op.rule(types, named)
-            for i, (number, dtype) in enumerate(zip(found, casts, strict=True)):
+            for number, dtype in zip(found, casts, strict=True):
                 if number is not None:
                     number.check(op, dtype)
-                    if not number.has_one_meaning(op, types, i, named):
-                        number.refuse(f"an operand of {op.name.removeprefix('_npi_')}")
+            several = [number for number in found if number is not None and number.may_be]
+            if several and not has_one_meaning(op, types, found, named):
+                several[0].refuse(f"an operand of {op.name.removeprefix('_npi_')}")
 
     def as_traced(self, payload: Any) -> Any:
         """Return a payload as an operand of equations; host arrays become constants."""

@@ -128,6 +128,29 @@ class SymbolicNumber(TracedNumber):
     def __repr__(self) -> str:
         return f"<{self.kind.__name__} known when the program runs>"
 
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("__") and hasattr(self.kind, name):
+            raise TracedValueError(
+                f"{user_location()}: the attribute {name!r} of a number is asked for, which is "
+                "only known when the compiled loop or branch runs"
+            )
+        kind = self.kind.__name__
+        raise AttributeError(f"{kind!r} object has no attribute {name!r}")
+
+    @property
+    def real(self) -> "SymbolicNumber":
+        """The number itself; an int for a bool."""
+        return self.as_number() if self.kind is bool else self
+
+    @property
+    def imag(self) -> Any:
+        """Zero."""
+        return 0.0 if self.kind is float else 0
+
+    def conjugate(self) -> "SymbolicNumber":
+        """Return the number itself; an int for a bool."""
+        return self.real
+
     def __neg__(self) -> Any:
         return self._floating("neg") if self.kind is float else arithmetic("mul", self, -1)
 

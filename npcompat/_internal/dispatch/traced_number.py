@@ -1,5 +1,6 @@
 """Traced numbers: Python numbers, weakly typed, that are known when a compiled function runs."""
 
+import itertools
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -30,9 +31,10 @@ class TracedNumber:
         """Return the number as an operand of an operator."""
         return Value(self.payload)
 
-    def has_one_meaning(self, op: Any, types: tuple[Any, ...], i: int, attrs: Any) -> bool:
-        """Return True if an operator has one type rule for the number as its operand `i`."""
-        return True
+    @property
+    def may_be(self) -> tuple[Any, ...]:
+        """Types that the number may have, as data decide; empty if it is a number of Python's."""
+        return ()
 
     def check_default(self, use: str) -> None:
         """Raise if it is not known which dtype an array has that is made of the number."""
@@ -56,6 +58,25 @@ class TracedNumber:
         return id(self)
 
     __bool__ = __index__ = __int__ = __float__ = __lt__ = __le__ = __gt__ = __ge__ = _unknown
+
+
+def has_one_meaning(op: Any, types: Sequence[Any], numbers: Sequence[Any], attrs: Any) -> bool:
+    """Return True if an operator has the same dtypes, whichever types its operands have.
+
+    Parameters
+    ----------
+    types : sequence
+        Types of the operands.
+    numbers : sequence of TracedNumber or None
+        Operands that may have several types.
+    """
+    pairs = zip(types, numbers, strict=True)
+    options = [(number.may_be if number is not None else ()) or (kind,) for kind, number in pairs]
+    found = []
+    for own in itertools.product(*options):
+        casts, dtype = op.rule(own, attrs)
+        found.append(([c or t for c, t in zip(casts, own, strict=True)], dtype))
+    return all([one == found[0] for one in found])
 
 
 def _arithmetic(name: str, reflected: bool) -> Any:
@@ -287,4 +308,11 @@ for _name in (
     setattr(NumberArgument, f"__r{_name}__", _asking)
 
 
-__all__ = ["INT_OPERAND_LIMIT", "NumberArgument", "NumberGuards", "Position", "TracedNumber"]
+__all__ = [
+    "INT_OPERAND_LIMIT",
+    "NumberArgument",
+    "NumberGuards",
+    "Position",
+    "TracedNumber",
+    "has_one_meaning",
+]

@@ -3,7 +3,7 @@
 Each returns NotImplemented for what it leaves to Python.
 """
 
-import math
+from abc import ABCMeta
 from collections.abc import Callable
 from typing import Any
 
@@ -164,8 +164,7 @@ def _number(kind: Any, *args: Any) -> Any:
     if isinstance(x, Handle):
         payload = handles.read(x).payload
         single = language.is_tracer(payload) and not isinstance(payload, language.Unknown)
-        if single and math.prod(payload.shape) == 1 and payload.dtype.kind in "iufb":
-            payload = payload.reshape(())
+        if single and not payload.shape and payload.dtype.kind in "iufb":
             if kind is float:
                 return SymbolicNumber(numbers.weak(float, payload), float)
             if payload.dtype.kind in "iu" and type(x) in late_bound.scalars:
@@ -177,6 +176,7 @@ def _number(kind: Any, *args: Any) -> Any:
 def _as_int(payload: Any) -> SymbolicNumber:
     number, wrong = numbers.as_int(payload)
     if wrong is not None:
+        expect(numbers.is_nan(payload), ValueError, "cannot convert float NaN to integer")
         expect(wrong, OverflowError, "a number that is no int of 64 bits")
     return SymbolicNumber(number, int, -(2**63), 2**63 - 1)
 
@@ -189,7 +189,31 @@ def _type(_: Any, *args: Any) -> Any:
     )
 
 
+def _text(function: Any, *args: Any) -> Any:
+    """Refuse `str`, `repr`, `format` and `ascii` of a value that only the program knows."""
+    if args and isinstance(args[0], SymbolicNumber | NumberOrScalar):
+        refuse(f"{function.__name__} of a number that is only known when the program runs")
+    return NotImplemented
+
+
+def _hasattr(_: Any, x: Any, name: Any) -> Any:
+    kind = _class_in_numpy(x)
+    return NotImplemented if kind is None or type(name) is not str else hasattr(kind, name)
+
+
+def _class_in_numpy(x: Any) -> Any:
+    """Return the class that a traced number or scalar has in eager code; None for other values."""
+    if isinstance(x, SymbolicNumber):
+        return x.kind
+    if type(x) in late_bound.scalars and language.is_tracer(handles.read(x).payload):
+        return x.dtype.type
+    return None
+
+
 def _isinstance(_: Any, x: Any, kinds: Any) -> Any:
+    if type(kinds) is ABCMeta and kinds.__module__ == "collections.abc":
+        kind = _class_in_numpy(x)
+        return NotImplemented if kind is None else issubclass(kind, kinds)
     if isinstance(x, NumberOrScalar):
         found = issubclass(x.number.kind, kinds), isinstance(x.scalar, kinds)
         if found[0] != found[1]:
@@ -225,6 +249,11 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     float: _number,
     type: _type,
     isinstance: _isinstance,
+    hasattr: _hasattr,
+    str: _text,
+    repr: _text,
+    ascii: _text,
+    format: _text,
     any: _any,
     all: _any,
 }

@@ -16,7 +16,7 @@ from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value, check_writeable, extra, root_of
 from npcompat._internal.core.index_spec import FULL, INTEGER, SLICE
 from npcompat._internal.core.op import REGISTRY
-from npcompat._internal.dispatch import handles, late_bound, masked_array, writes
+from npcompat._internal.dispatch import array_like, handles, late_bound, masked_array, writes
 from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.dispatch.intervals import Interval
 from npcompat._internal.dispatch.symbolic_number import (
@@ -63,13 +63,23 @@ def _with_numbers(array: Any, key: Any) -> Any:
     """Return a key of an array with numbers for traced integer scalars, which select a view; an
     advanced key as it is.
     """
-    if not isinstance(array, Handle) or not is_basic_but_for(key, is_traced_int):
+    if not isinstance(array, Handle):
+        return key
+    key = tuple(map(_joined_list, key)) if type(key) is tuple else _joined_list(key)
+    if not is_basic_but_for(key, is_traced_int):
         return key
     if type(handles.read(array).payload) is masked_array.MaskedPayload:
         return key
     items = key if type(key) is tuple else (key,)
     found = tuple([number_of(i) if is_traced_int(i) else i for i in items])
     return found if type(key) is tuple else found[0]
+
+
+def _joined_list(item: Any) -> Any:
+    """Return a list of positions, of which some are traced numbers, as an array."""
+    if type(item) is list and any([isinstance(i, TracedNumber | list) for i in item]):
+        return array_like.joined(item)
+    return item
 
 
 def number_of(scalar: Any) -> SymbolicNumber:
@@ -444,6 +454,8 @@ def _write(array: Handle, part: _Part, new: Any) -> None:
     looking = new._view if isinstance(new, Handle) else None
     if looking is not None and looking.parent is array and _alike(looking.lens, part.lens):
         return
+    if part.is_element and (type(new) in (list, tuple) or getattr(new, "ndim", None)):
+        raise ValueError("setting an array element with a sequence.")
     if part.is_element and type(new) in (bool, int, float):
         check_writeable(array)
         if array.dtype.kind not in "iu":

@@ -45,8 +45,8 @@ class SymbolicRange:
         if type(self.step) is not int or not self.step:
             refuse("a range whose step is not known; use a while loop")
 
-    def __iter__(self) -> Iterator[Any]:
-        refuse("a range of a length that is not known yet is iterated over outside of a for loop")
+    def __iter__(self, *_: Any) -> Iterator[Any]:
+        refuse("a range of a length that is not known yet is used outside of a for loop")
 
     __len__ = __contains__ = __getitem__ = __iter__
 

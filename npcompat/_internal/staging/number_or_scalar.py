@@ -64,15 +64,6 @@ class NumberOrScalar(TracedNumber):
         """Return the value as an operand of an operator, weakly typed."""
         return self._value
 
-    def has_one_meaning(self, op: Op, types: tuple[Any, ...], i: int, attrs: Any) -> bool:
-        """Return True if an operator has the same dtypes for both."""
-        found = []
-        for kind in self.may_be:
-            own = (*types[:i], kind, *types[i + 1 :])
-            casts, dtype = op.rule(own, attrs)
-            found.append(([c or t for c, t in zip(casts, own, strict=True)], dtype))
-        return bool(found[0] == found[1])
-
     def check_default(self, use: str) -> None:
         """Refuse to make an array, unless both lead to one dtype."""
         if dtypes.strong(self.number.kind) != self.scalar.dtype:

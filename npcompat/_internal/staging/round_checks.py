@@ -1,5 +1,6 @@
 """Checks of a loop's round after it was traced: whether it can stand for all rounds."""
 
+from collections import Counter
 from typing import Any
 
 from npcompat._internal.compile.staged_runs import refuse
@@ -40,6 +41,10 @@ def names_afterwards(loop: Any) -> dict[int, int]:
     arrays of some; refuse carried arrays with aliases, which would not see the loop's writes.
     """
     count = None if loop.rounds is None else loop.rounds.total
+    entering = Counter([id(h) for i in loop.entering for h in arrays_in(loop.init[i])])
+    for i in loop.permuted:
+        if any([entering[id(h)] > 1 for h in arrays_in(loop.init[i])]):
+            refuse(f"{loop.names[i]!r} changes places with others, of which one is the same array")
     cycles = sorted(loop.permuted) == sorted(loop.permuted.values())
     returning: dict[int, int] = {}
     if loop.permuted and cycles and type(count) is int and loop.going is None:

@@ -4,6 +4,7 @@ The carried state consists of the variables that a round rebinds, and of the arr
 Running the body shows which variables these are.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -142,7 +143,9 @@ class StagedLoop:
 
     def _trace(self) -> None:
         """Trace the body until its carried variables, and their forms, are found."""
-        carried = {i for i in _CARRIED.get(self.site.key, ()) if i < len(self.init)}
+        names = Counter([id(x) for x in self.init])  # one array may have had two names less before
+        known = _CARRIED.get(self.site.key, ())
+        carried = {i for i in known if i < len(self.init) and names[id(self.init[i])] == 1}
         for _ in range(_ATTEMPTS):
             values = self._enter(carried)
             parted = len(self.parted)

@@ -31,6 +31,7 @@ from npcompat._internal.staging.truths import (
     compared,
     contained,
     either,
+    is_traced,
     negated,
     truth,
 )
@@ -92,8 +93,16 @@ def raise_error(error: Any) -> None:
             error = error()
         if not isinstance(error, Exception):
             refuse("what is raised is no Exception")
+        error.args = tuple([_Unknown() if is_traced(a) else a for a in error.args])
         raise RaisedError(error)
     raise error
+
+
+class _Unknown:
+    """Argument of an error that only the program knows."""
+
+    def __repr__(self) -> str:
+        return "<known when the program runs>"
 
 
 def check(test: Any, message: Callable[[], Any] | None) -> None:

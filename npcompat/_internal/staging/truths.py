@@ -162,4 +162,14 @@ def chosen(test: Any, then: Later, otherwise: Later) -> Any:
     return branches.expression(flag, then, otherwise)
 
 
-__all__ = ["as_bool", "both", "chosen", "compared", "contained", "either", "negated", "truth"]
+__all__ = [
+    "as_bool",
+    "both",
+    "chosen",
+    "compared",
+    "contained",
+    "either",
+    "is_traced",
+    "negated",
+    "truth",
+]

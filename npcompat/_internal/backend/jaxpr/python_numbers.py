@@ -125,6 +125,12 @@ def as_int(payload: Any) -> tuple[Any, Any]:
         return weak(int, jnp.trunc(payload)), ~(jnp.abs(payload) < _LARGE)
 
 
+def is_nan(payload: Any) -> Any:
+    """Return the flag that a number is nan."""
+    with jax.enable_x64(True):
+        return payload != payload
+
+
 def position(number: Any, size: int, below: bool, above: bool, negative: bool) -> Any:
     """Return a position in an axis counted from zero, clipped if it may be `below` or `above`."""
     with jax.enable_x64(True):
@@ -233,6 +239,7 @@ __all__ = [
     "either",
     "element",
     "inexact",
+    "is_nan",
     "is_zero",
     "looked_up",
     "negation",

@@ -321,3 +321,33 @@ def test_two_numbers_or_scalars_have_the_dtypes_of_all_their_types(use):
 
     with pytest.raises(RefusedError):
         npx.jit(f)(np.arange(12.0, dtype="float32"))
+
+
+def conversions(x):
+    n = 0
+    for i in range(20):
+        n += int(x[i % 4] > 0)
+        x[i % 4] += np.float32(i) - np.int64(x[i % 4]) + round(x[i % 4] * 0.3)
+    found = [
+        np.float32(n),
+        np.int32(n),
+        np.float64(n / 2),
+        np.int64(n / 2),
+        np.bool_(n),
+        np.uint8(n),
+    ]
+    found += [np.float16(x[0]), np.int16(x[1] / 3), np.float64(x.sum()), np.float64(n > 3)]
+    return [*found, round(n / 3), round(n), round(x[0] / 3), round(np.int64(n))]
+
+
+@pytest.mark.parametrize("values", [[1.0, 2.5, -3.5, 4.0], [-1.0, -2.0, -3.0, -4.0]])
+def test_classes_of_scalars_and_round_take_what_the_program_knows(values):
+    expected = conversions(np.array(values))
+    found = npx.jit(conversions)(np.array(values))
+    for one, other in zip(found, expected, strict=True):
+        assert one == other
+        assert type(other) is int or one.dtype == other.dtype
+    with pytest.raises(OverflowError):
+        npx.jit(lambda x: np.int8(counted(x) * 20))(np.ones(4)).item()
+    with pytest.raises(ValueError, match="NaN"):
+        npx.jit(lambda x: round(x[0]))(np.array([onp.nan])).item()

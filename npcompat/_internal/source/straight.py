@@ -20,7 +20,7 @@ class _Uses(NamedTuple):
 
 _KNOWN: dict[types.CodeType, _Uses] = {}
 _GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
-_ASKING = frozenset(("all", "any", "bool", "float", "int", "max", "min"))
+_ASKING = frozenset(("all", "any", "bool", "float", "int", "max", "min", "round"))
 """Builtin functions that ask for values."""
 
 

@@ -181,6 +181,42 @@ def _as_int(payload: Any) -> SymbolicNumber:
     return SymbolicNumber(number, int, -(2**63), 2**63 - 1)
 
 
+def _round(_: Any, *args: Any) -> Any:
+    """Compute `round(x)` to an int."""
+    if len(args) != 1:
+        return NotImplemented
+    (x,) = args
+    if isinstance(x, SymbolicNumber):
+        is_int, payload = x.kind is not float, x.payload
+    elif _class_in_numpy(x) is not None and x.dtype.kind in "iuf":
+        is_int, payload = x.dtype.kind in "iu", handles.read(x).payload
+    else:
+        return NotImplemented
+    if is_int:
+        return x.as_number() if isinstance(x, SymbolicNumber) else items.number_of(x)
+    return _as_int(numbers.computed("rint", float, payload))
+
+
+def _scalar(kind: Any, *args: Any) -> Any:
+    """Compute `np.float32(x)` and the like of a traced number, scalar or array."""
+    if len(args) != 1:
+        return NotImplemented
+    (x,), dtype = args, onp.dtype(kind)
+    if isinstance(x, SymbolicNumber):
+        if dtype.kind in "iu":
+            x = _as_int(x.payload) if x.kind is float else x.as_number()
+            x.expect_fits(dtype)
+        payload = numbers.truth(x.payload) if dtype.kind == "b" else x.payload
+        found = Value(numbers.element(payload, dtype))
+        return handles.wrap_scalar(context.running().adopt(found))
+    if not isinstance(x, Handle) or not language.is_tracer(handles.read(x).payload):
+        return NotImplemented
+    if isinstance(handles.read(x).payload, language.Unknown) or x.dtype.kind == "c":
+        return NotImplemented
+    cast: Any = x.astype(dtype)  # type: ignore[attr-defined]
+    return cast if cast.shape else handles.wrap_scalar(handles.read(cast))
+
+
 def _type(_: Any, *args: Any) -> Any:
     if len(args) == 1 and isinstance(args[0], NumberOrScalar):
         args[0].refuse("its type is asked for")
@@ -254,6 +290,8 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     repr: _text,
     ascii: _text,
     format: _text,
+    round: _round,
+    **dict.fromkeys((onp.dtype(code).type for code in "?bBhHiIlLqQefd"), _scalar),
     any: _any,
     all: _any,
 }

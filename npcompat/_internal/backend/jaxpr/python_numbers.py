@@ -54,6 +54,7 @@ _COMPUTES |= {
     "logical_and": jnp.logical_and,
     "maximum": jnp.maximum,
     "minimum": jnp.minimum,
+    "rint": jnp.rint,
     "where": jnp.where,
 }
 

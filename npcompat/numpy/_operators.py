@@ -114,6 +114,9 @@ def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
         return found
     if not (isinstance(x1, Handle) and isinstance(x2, Handle)):
         ours, other = (x1, x2) if isinstance(x1, Handle) else (x2, x1)
+        if isinstance(other, TracedNumber) and other.needs_wider(op, ours.dtype):
+            wide = ours.astype(onp.int64)  # type: ignore[union-attr]
+            return _binary(op, infix, *((wide, x2) if ours is x1 else (x1, wide)))
         if (
             means_more(other)
             or (names_class(other) and not is_live(ours))

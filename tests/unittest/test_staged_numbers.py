@@ -210,3 +210,27 @@ def test_integers_of_more_than_64_bits_that_data_decide_are_an_error():
     assert compiled(np.full(2, 2.0)).tolist() == power(np.full(2, 2.0)).tolist()
     with pytest.raises(OverflowError, match="more than 64 bits"):
         compiled(np.full(2, 20.0)).asnumpy()
+
+
+def compared_with_a_counter(a, k):
+    n = 0
+    for i in range(20):
+        if a[i % 4] > 0:
+            n += k
+        if a[i % 4] < n:
+            n += 1
+        if a[i % 4] == n:
+            n -= 1
+        if n >= a[i % 4]:
+            n += 2
+    return n, a < n, n <= a, a == n, n != a, a[0] > n
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "int64", "bool"])
+@pytest.mark.parametrize("k", [1, 100, -50, 10**6])
+def test_comparisons_with_ints_that_a_dtype_does_not_hold_are_exact(dtype, k):
+    a = np.array(onp.array([1, 3, 0, 100]).astype(dtype))
+    for one, other in zip(
+        npx.jit(compared_with_a_counter)(a, k), compared_with_a_counter(a, k), strict=True
+    ):
+        onp.testing.assert_array_equal(onp.asarray(one), onp.asarray(other))

@@ -102,6 +102,13 @@ class SymbolicNumber(TracedNumber):
             self.value()
         self.expect_fits(onp.dtype(dtype))
 
+    def needs_wider(self, op: Op, dtype: Any) -> bool:
+        """Return True if an operator with elements of a dtype computes with 64 bits: comparisons
+        are exact, also with ints that the dtype does not hold.
+        """
+        narrow = dtype.kind in "iu" and dtype.itemsize < 8
+        return self.kind is int and op.name in _COMPARING and narrow and not self.fits(dtype)
+
     def fits(self, dtype: Any) -> bool:
         """Return True if the int fits a dtype in every round."""
         info = onp.iinfo(dtype)

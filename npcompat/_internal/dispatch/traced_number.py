@@ -36,6 +36,10 @@ class TracedNumber:
         """Types that the number may have, as data decide; empty if it is a number of Python's."""
         return ()
 
+    def needs_wider(self, op: Any, dtype: Any) -> bool:
+        """Return True if an operator with elements of a dtype computes with 64 bits."""
+        return False
+
     def check_default(self, use: str) -> None:
         """Raise if it is not known which dtype an array has that is made of the number."""
 

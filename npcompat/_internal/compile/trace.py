@@ -365,8 +365,8 @@ class Trace:
             for number, dtype in zip(found, casts, strict=True):
                 if number is not None:
                     number.check(op, dtype)
-            several = [number for number in found if number is not None and number.may_be]
-            if several and not has_one_meaning(op, types, found, named):
+            if not has_one_meaning(op, types, found, named):
+                several = [number for number in found if number is not None and number.may_be]
                 several[0].refuse(f"an operand of {op.name.removeprefix('_npi_')}")
 
     def as_traced(self, payload: Any) -> Any:

@@ -74,8 +74,10 @@ def has_one_meaning(op: Any, types: Sequence[Any], numbers: Sequence[Any], attrs
     numbers : sequence of TracedNumber or None
         Operands that may have several types.
     """
-    pairs = zip(types, numbers, strict=True)
-    options = [(number.may_be if number is not None else ()) or (kind,) for kind, number in pairs]
+    several = [() if number is None else number.may_be for number in numbers]
+    if not any(several):
+        return True
+    options = [kinds or (kind,) for kind, kinds in zip(types, several, strict=True)]
     found = []
     for own in itertools.product(*options):
         casts, dtype = op.rule(own, attrs)

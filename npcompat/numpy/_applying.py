@@ -7,6 +7,7 @@ import numpy as onp
 
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch.subclasses import inherit
+from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._empty_slices import is_empty
 from npcompat.numpy._filled import zeros, zeros_like
@@ -57,7 +58,8 @@ def select(
     if not len(condlist):
         raise ValueError("select with an empty condition list is not possible")
     choices = [
-        c if type(c) in (int, float, complex) else asarray(c) for c in (*choicelist, default)
+        c if type(c) in (int, float, complex) or isinstance(c, TracedNumber) else asarray(c)
+        for c in (*choicelist, default)
     ]
     conditions = [asarray(c) for c in condlist]
     for i, condition in enumerate(conditions):
@@ -66,7 +68,9 @@ def select(
     dtype = result_type(*choices)
     chosen = asarray(choices[-1]).astype(dtype)
     for condition, choice in zip(conditions[::-1], choices[-2::-1], strict=True):
-        if type(choice) is int and not can_cast(onp.int64, dtype, "same_kind"):
+        if getattr(choice, "kind", type(choice)) is int and not can_cast(
+            onp.int64, dtype, "same_kind"
+        ):
             raise TypeError(
                 f"select: cannot cast the choice {choice}, of dtype('int64'), to {dtype!r} "
                 "according to the rule 'same_kind'; give it a dtype of its own"

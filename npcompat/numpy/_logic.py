@@ -409,6 +409,9 @@ def result_type(*arrays_and_dtypes: Any) -> onp.dtype[Any]:
     for x in arrays_and_dtypes:
         if type(x) in (bool, int, float, complex):
             types.append(type(x))
+        elif isinstance(x, TracedNumber):
+            x.check_default("is asked for its type")
+            types.append(language.type_of(x.as_operand().payload))
         elif hasattr(x, "dtype") and not isinstance(x, type):
             types.append(onp.dtype(x.dtype))
         elif isinstance(x, list | tuple):

@@ -13,6 +13,7 @@ from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.dispatch.memory_layout import in_c_order
 from npcompat._internal.dispatch.result_layout import axes_as_in_memory
 from npcompat._internal.dispatch.subclasses import inherit
+from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat._internal.indexing import lens
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
 from npcompat.numpy._memory_order import letter
@@ -41,6 +42,8 @@ def shape(a: ArrayLike) -> tuple[int, ...]:
     if isinstance(a, list | tuple):
         if array_like.is_unknown(a):
             return array_like.shape_of(a)
+    elif isinstance(a, TracedNumber):
+        return ()
     elif isinstance(known := getattr(a, "shape", None), tuple):
         return known
     found: tuple[int, ...] = _on_host(a).shape

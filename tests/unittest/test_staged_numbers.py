@@ -234,3 +234,79 @@ def test_comparisons_with_ints_that_a_dtype_does_not_hold_are_exact(dtype, k):
         npx.jit(compared_with_a_counter)(a, k), compared_with_a_counter(a, k), strict=True
     ):
         onp.testing.assert_array_equal(onp.asarray(one), onp.asarray(other))
+
+
+# --- numbers that only the program knows, where Python's are checked or looked at
+
+
+def ends_at(number, a):
+    """Return a number that data decide."""
+    return number if a[0] > 0 else type(number)(5)
+
+
+CHECKED = {
+    "fill": (lambda a, u: u.fill(ends_at(300, a)), OverflowError),
+    "full": (lambda a, u: np.full(2, ends_at(300, a), dtype="u1"), OverflowError),
+    "full_like": (lambda a, u: np.full_like(u, ends_at(-1, a)), OverflowError),
+    "array": (lambda a, u: np.array([ends_at(300, a)], dtype="u1"), OverflowError),
+    "nan": (lambda a, u: np.array(ends_at(onp.nan, a), dtype="i4"), ValueError),
+    "nan in a list": (
+        lambda a, u: np.array([ends_at(onp.nan, a), 1.0], dtype=int),
+        ValueError,
+    ),
+    "fill of inf": (lambda a, u: u.fill(ends_at(onp.inf, a)), OverflowError),
+    "range": (lambda a, u: [0 for i in range(ends_at(3.5, a))], TypeError),
+    "invert": (lambda a, u: ~ends_at(3.5, a), TypeError),
+}
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_a_number_is_checked_as_pythons(name):
+    use, error = CHECKED[name]
+    u = np.array([0, 1], dtype="uint8")
+    with pytest.raises(error):
+        use(np.ones(2), u)
+
+    def compiled():
+        found = npx.jit(lambda a: use(a, u))(np.ones(2))
+        return onp.asarray(u if found is None else found)
+
+    with pytest.raises((error, TracedValueError)):
+        compiled()
+
+
+def test_select_takes_a_number_as_pythons():
+    def f(a):
+        return np.select([a > 1], [a], ends_at(3.0, a)), np.result_type(ends_at(3, a), a)
+
+    x = np.arange(1.0, 4, dtype="float32")
+    assert npx.jit(f)(x)[0].dtype == f(x)[0].dtype
+    assert npx.jit(f)(x)[1] == f(x)[1]
+    assert npx.jit(lambda a: (np.ndim(ends_at(3, a)), np.shape(ends_at(3, a))))(x) == (0, ())
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda n: onp.arange(3.0) * n,
+        lambda n: n + onp.arange(3.0),
+        lambda n: onp.full(3, n),
+        lambda n: onp.array([n, 1.0]),
+        onp.asarray,
+        onp.sqrt,
+    ],
+)
+def test_numpy_makes_no_objects_of_a_number_that_is_not_known(use):
+    with pytest.raises(TracedValueError):
+        npx.jit(lambda a: use(ends_at(3, a)))(np.ones(2))
+
+
+@pytest.mark.parametrize("before", [None, 5, (1, 2)])
+def test_a_loop_binds_an_empty_tuple(before):
+    def f(a):
+        r = before
+        for _ in range(20):
+            r = ()
+        return a * 2 if r == () else a * 3
+
+    assert npx.jit(f)(np.ones(2)).tolist() == [2, 2]

@@ -362,9 +362,12 @@ class Trace:
         if any(found_one is not None for found_one in found):
             types, named = tuple(map(language.type_of, payloads)), op.named(attrs)
             casts, _ = op.rule(types, named)
+            wanted = named.get("dtype")
             for number, dtype in zip(found, casts, strict=True):
                 if number is not None:
                     number.check(op, dtype)
+                    if dtype is None and isinstance(wanted, onp.dtype):
+                        number.check_stored(wanted)
             if not has_one_meaning(op, types, found, named):
                 several = [number for number in found if number is not None and number.may_be]
                 several[0].refuse(f"an operand of {op.name.removeprefix('_npi_')}")

@@ -115,6 +115,8 @@ def shape_of(x: Any) -> tuple[int, ...]:
     """Shape of an array-like, also of nested lists whose elements are not known yet."""
     if isinstance(x, Handle):
         return x.shape
+    if isinstance(x, TracedNumber):
+        return ()
     return onp.shape(_standing_in(x) if is_unknown(x) else x)
 
 

@@ -96,11 +96,26 @@ class SymbolicNumber(TracedNumber):
         """Let the program raise NumPy's error if the number does not fit the operand's dtype."""
         if op.name == "_npi_power" and self.kind is int and self.low < 0:
             self.value()
-        if self.kind is not int or dtype is None or onp.dtype(dtype).kind not in "iu":
+        if dtype is None or onp.dtype(dtype).kind not in "iu":
+            return
+        if self.kind is not int:
+            self.check_stored(onp.dtype(dtype))
             return
         if op.name in _COMPARING and onp.dtype(dtype) != onp.int64 and not self.fits(dtype):
             self.value()
         self.expect_fits(onp.dtype(dtype))
+
+    def check_stored(self, dtype: Any) -> None:
+        """Let the program raise NumPy's error if the number can't be an element of a dtype."""
+        if dtype.kind not in "iu":
+            return
+        if self.kind is float:
+            message = "cannot convert float NaN to integer"
+            expect(numbers.is_nan(self.payload), ValueError, message)
+            message = "cannot convert float infinity to integer"
+            expect(numbers.is_infinite(self.payload), OverflowError, message)
+        elif self.kind is int:
+            self.expect_fits(dtype)
 
     def needs_wider(self, op: Op, dtype: Any) -> bool:
         """Return True if an operator with elements of a dtype computes with 64 bits: comparisons
@@ -145,6 +160,11 @@ class SymbolicNumber(TracedNumber):
         raise AttributeError(f"{kind!r} object has no attribute {name!r}")
 
     @property
+    def __array_interface__(self) -> Any:
+        # NumPy would make an array of objects of it
+        return self._unknown()
+
+    @property
     def real(self) -> "SymbolicNumber":
         """The number itself; an int for a bool."""
         return self.as_number() if self.kind is bool else self
@@ -180,7 +200,9 @@ class SymbolicNumber(TracedNumber):
         return SymbolicNumber(numbers.computed(name, float, self.payload), float)
 
     def __invert__(self) -> Any:
-        return NotImplemented if self.kind is float else arithmetic("sub", -1, self)
+        if self.kind is float:
+            raise TypeError("bad operand type for unary ~: 'float'")
+        return arithmetic("sub", -1, self)
 
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other

@@ -36,6 +36,9 @@ class TracedNumber:
         """Types that the number may have, as data decide; empty if it is a number of Python's."""
         return ()
 
+    def check_stored(self, dtype: Any) -> None:
+        """Raise, or let the program raise, if the number can't be an element of a dtype."""
+
     def needs_wider(self, op: Any, dtype: Any) -> bool:
         """Return True if an operator with elements of a dtype computes with 64 bits."""
         return False

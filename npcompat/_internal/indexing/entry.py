@@ -14,6 +14,7 @@ from npcompat._internal.core.trace_notes import COPIES
 from npcompat._internal.dispatch import handles, late_bound, writes
 from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.dispatch.backends import ON_DEVICES
+from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat._internal.indexing import advanced, host, lens
 from npcompat._internal.indexing.assigned_value import fitted
 from npcompat._internal.indexing.basic import ELEMENT, basic, element
@@ -82,6 +83,8 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
     ):
         return  # the last step of `a[key] += x`, which has written the view already
     check_writeable(handle)
+    if isinstance(new, TracedNumber):
+        new.check_stored(handle.dtype)
     mode = modes.current()
     if (
         (mode.may_touch_host_buffers or _is_off_tape(handle, new, mode))

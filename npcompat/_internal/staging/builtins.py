@@ -40,6 +40,8 @@ TRACED = (Handle, SymbolicNumber, NumberOrScalar)
 
 def _range(_: Any, *args: Any) -> Any:
     bounds = [items.number_of(a) if items.is_traced_int(a) else symbolic(a) for a in args]
+    if any([isinstance(b, SymbolicNumber) and b.kind is float for b in bounds]):
+        raise TypeError("'float' object cannot be interpreted as an integer")
     if any([isinstance(b, SymbolicNumber) for b in bounds]) and not any(
         [a is not b and not items.is_traced_int(a) for a, b in zip(args, bounds, strict=True)]
     ):

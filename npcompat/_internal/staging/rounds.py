@@ -397,8 +397,8 @@ class StagedLoop:
         errors = self.captured.errors
         left = [t for i in order for t in types_of(carry_forms[i])]
         total = len(left) + len(written) + bool(errors)
-        if not total:
-            return list(self.init)
+        if not total:  # nothing is computed, but empty containers may be bound
+            return self._after(order, carry_forms, iter(()))
         compute = self._compute(order, carry_forms, fixed, len(entering))
         op = Op(
             "_npx_loop",

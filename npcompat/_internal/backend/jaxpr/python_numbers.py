@@ -132,6 +132,12 @@ def is_nan(payload: Any) -> Any:
         return payload != payload
 
 
+def is_infinite(payload: Any) -> Any:
+    """Return the flag that a number is infinite."""
+    with jax.enable_x64(True):
+        return jnp.isinf(payload)
+
+
 def position(number: Any, size: int, below: bool, above: bool, negative: bool) -> Any:
     """Return a position in an axis counted from zero, clipped if it may be `below` or `above`."""
     with jax.enable_x64(True):
@@ -240,6 +246,7 @@ __all__ = [
     "either",
     "element",
     "inexact",
+    "is_infinite",
     "is_nan",
     "is_zero",
     "looked_up",

@@ -83,9 +83,9 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
     ):
         return  # the last step of `a[key] += x`, which has written the view already
     check_writeable(handle)
-    if isinstance(new, TracedNumber):
-        new.check_stored(handle.dtype)
     mode = modes.current()
+    if mode.trace is not None and isinstance(new, TracedNumber):
+        new.check_stored(handle.dtype)
     if (
         (mode.may_touch_host_buffers or _is_off_tape(handle, new, mode))
         and type(payload_now(root_of(handle)._value)) not in ON_DEVICES

@@ -290,10 +290,16 @@ class _Branch:
             assert target is not None
             target = joined(target, form, self.promotes)
             if target is None:
+                name, other = shown(self.variables.names[i]), str(form)
                 text = (
-                    f"{shown(self.variables.names[i])} is {forms[0]} after one arm of a branch, and "
-                    f"{form} after the other; make them alike"
+                    f"{name} is {forms[0]} after one arm of a branch, and {other} after the other; "
+                    "make them alike"
                 )
+                if other == str(forms[0]):
+                    text = (
+                        f"{name} is {other} after one arm of a branch, and another after the other; "
+                        "only arrays, numbers, and containers of them can depend on data"
+                    )
                 if {form.kind, forms[0].kind} == {"array", "selection"}:
                     # in a loop, the first round may select from an array, the others from selections
                     raise ChangedTypeError(f"{user_location()}: {text}")

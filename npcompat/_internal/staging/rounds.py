@@ -277,6 +277,7 @@ class StagedLoop:
     def _trace_windows(self) -> None:
         """Trace the round again with slices read through windows, for rounds of short slices."""
         whole = self.captured, self.leaving, self.permuted, self.written_names
+        about_arrays = self.passing, self.tied
         try:
             with items.windows():
                 grown = self._captured({*self.leaving}, self._enter({*self.leaving}))
@@ -296,6 +297,7 @@ class StagedLoop:
         finally:
             self.variables.put(list(self.init))
             self.captured, self.leaving, self.permuted, self.written_names = whole
+            self.passing, self.tied = about_arrays
 
     def _left(
         self,

@@ -1,12 +1,15 @@
 """Tuples, named tuples, lists and dicts that loops and branches carry, their names and their arrays."""
 
+import math
+import operator
 from collections import namedtuple
 from typing import NamedTuple
 
+import numpy as onp
 import pytest
 from internals import RefusedError
 
-from npcompat import autograd, gluon, np, npx
+from npcompat import array_api, autograd, gluon, np, npx
 
 pytestmark = pytest.mark.usefixtures("numpy_mode")
 Q = namedtuple("Q", "h n")
@@ -163,6 +166,13 @@ def calls_an_object(x):
 def calls_a_block(x):
     for _ in range(40):
         x = net(x)
+    return x
+
+
+def calls_libraries(x):
+    for _ in range(40):
+        x = operator.add(x, operator.itemgetter(0)(x) * 0.5) - math.pi
+        x = onp.multiply(np.add(x, 1), 0.5) + array_api.add(x, npx.relu(x)) * 0.125
     return x
 
 

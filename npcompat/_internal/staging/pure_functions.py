@@ -49,26 +49,29 @@ _CHANGING_MODULES = (
 )
 _CHANGING = frozenset(
     {
-        # operators that write their first argument, or call it
-        *[n for n in dir(operator) if n.startswith("i") and n[1:] in dir(operator)],
-        "setitem", "delitem", "iconcat", "call",
-        # settings, and files
         "seterr", "seterrcall", "setbufsize", "set_printoptions", "set_np", "reset_np",
         "set_np_default_dtype", "set_recording", "set_training", "save", "savez",
-        "savez_compressed", "savetxt", "tofile", "dump", "savez_params",
-        # NumPy's arrays
-        "resize", "setflags", "shuffle",
-        # blocks, parameters and trainers
-        "apply", "add", "cast", "compile", "export", "hybridize", "initialize", "load", "load_dict",
+        "savez_compressed", "savetxt", "tofile", "dump", "setflags",
+    }
+)  # fmt: skip
+"""Names of functions that change settings and files."""
+_CHANGING_OBJECTS = frozenset(
+    {
+        "add", "apply", "cast", "compile", "export", "hybridize", "initialize", "load", "load_dict",
         "load_parameters", "load_states", "optimize_for", "register_backward_hook",
         "register_child", "register_forward_hook", "register_forward_pre_hook", "register_op_hook",
         "reset_ctx", "reset_device", "save_parameters", "save_states", "set_learning_rate",
         "setattr", "shard", "share_parameters",
     }
 )  # fmt: skip
-"""Names of the libraries' functions that change Python's state."""
-_OF_ARRAYS = frozenset(("add", "apply", "cast", "load", "resize", "shard", "shuffle"))
-"""Names among them that `np` and `npx` give to functions of arrays."""
+"""Names of methods that change blocks, parameters and trainers."""
+_WRITING_OPERATORS = frozenset(
+    {
+        "iadd", "iand", "iconcat", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "ior", "ipow",
+        "irshift", "isub", "itruediv", "ixor", "setitem", "delitem", "call",
+    }
+)  # fmt: skip
+"""Operators that write their first argument, or call it."""
 _OF_OBJECTS = frozenset(("attach_grad", "drop_grad", "dump", "resize", "setflags", "tofile"))
 """Methods of npcompat's arrays that change more than their values."""
 _CALL = "__call__"
@@ -93,7 +96,7 @@ def checked(
         If the function, or one among its arguments, may do more than compute.
     """
     owner = getattr(function, "__self__", None)
-    if type(owner) is onp.ndarray and function.__name__ not in _CHANGING:
+    if type(owner) is onp.ndarray and function.__name__ not in (*_CHANGING, "resize"):
         function = getattr(_read_only(owner), function.__name__)
     elif not _is_pure(function):
         name = getattr(function, "__qualname__", None) or type(function).__qualname__
@@ -177,10 +180,11 @@ def _is_of_arrays(function: Any, name: str) -> bool:
             continue
         if isinstance(function, type):
             return not module.startswith(("numpy.ma", "numpy.random"))
-        if module.startswith(_CHANGING_MODULES):
+        if module in ("operator", "_operator"):
+            return name not in _WRITING_OPERATORS
+        if module.startswith(_CHANGING_MODULES) or name in _CHANGING:
             return False
-        of_arrays = module.startswith(("npcompat.numpy", "numpy"))
-        return name not in _CHANGING or (of_arrays and name in _OF_ARRAYS)
+        return not (module.startswith("npcompat.gluon") and name in _CHANGING_OBJECTS)
     return False
 
 

@@ -121,6 +121,11 @@ def iadd(x):
     operator.iadd(x, [1])
 
 
+@effect(lambda: {1}, len)
+def ior(x):
+    operator.ior(x, {len(x) + 1})
+
+
 @effect(lambda: [0], len)
 def append(x):
     x.append(1)

@@ -2,9 +2,12 @@
 refused.
 """
 
+import inspect
+import linecache
+
 import numpy as onp
 import pytest
-from internals import TracedValueError
+from internals import RefusedError, TracedValueError
 
 from npcompat import np, npx
 
@@ -493,3 +496,115 @@ def test_a_name_that_an_arm_has_left_over_is_bound_by_the_next_branch():
     for i in (0, 2, 5):
         found = npx.jit(f)(np.ones(3), np.array(i))
         assert found.tolist() == f(np.ones(3), i).tolist()
+
+
+# --- a name that a round or an arm may have bound to an array of before, written by its other name
+
+
+def after_a_loop(p, i):
+    q = p * 2
+    r = p + q
+    for _ in range(20):
+        p = r
+        if i > 4:
+            p = q * 2
+    r[:] += 1
+    return p.sum(), r.sum()
+
+
+def after_two_loops(p, i):
+    q = p * 2
+    r = p + q
+    for _ in range(20):
+        for _ in range(20):
+            p = r
+            if i > 4:
+                p = q * 2
+    r += 1
+    return p.sum(), r.sum()
+
+
+def after_a_while(p, i):
+    q = p * 2
+    r = p + q
+    k = 0
+    while k < i + 3:
+        k = k + 1
+        p = r
+        if i > 4:
+            p = q * 2
+    r += 1
+    return p.sum(), r.sum()
+
+
+def after_an_arm(p, i):
+    q = p * 2
+    r = p + q
+    if i > 1:
+        p = r
+        if i > 4:
+            p = q * 2
+    r += 1
+    return p.sum(), r.sum()
+
+
+def after_a_loop_in_an_arm(p, i):
+    q = p * 2
+    r = p + q
+    if i > 1:
+        for _ in range(20):
+            p = r
+            if i > 4:
+                p = q * 2
+    r += 1
+    return p.sum(), r.sum()
+
+
+def in_the_next_round(p, i):
+    q = p * 2
+    r = p + q
+    s = 0.0
+    for _ in range(20):
+        r += 1
+        s = s + p.sum()
+        p = r
+        if i > 4:
+            p = q * 2
+    return p.sum(), r.sum(), s
+
+
+BOUND_BEFORE = [
+    after_a_loop,
+    after_two_loops,
+    after_a_while,
+    after_an_arm,
+    after_a_loop_in_an_arm,
+    in_the_next_round,
+]
+
+
+@pytest.mark.parametrize("function", BOUND_BEFORE, ids=lambda f: f.__name__)
+def test_a_write_that_another_name_may_have_to_see_is_refused(function):
+    for i in (0, 3, 5):
+        assert len(function(np.arange(1.0, 4.0), i)) > 1
+        with pytest.raises(RefusedError, match="use a copy"):
+            npx.jit(function)(np.arange(1.0, 4.0), np.array(i))
+
+
+@pytest.mark.parametrize("function", BOUND_BEFORE, ids=lambda f: f.__name__)
+def test_reads_of_both_names_are_possible(function):
+    code = function.__code__
+    source = (
+        inspect.getsource(function).replace("r += 1", "r = r + 1").replace("r[:] += 1", "r = r * 1")
+    )
+    name = f"<{code.co_name}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    exec(compile(source, name, "exec"), space := {})
+    for i in (0, 3, 5):
+        expected = space[code.co_name](np.arange(1.0, 4.0), i)
+        try:
+            found = npx.jit(space[code.co_name])(np.arange(1.0, 4.0), np.array(i))
+        except RefusedError:
+            assert function is in_the_next_round  # it binds `r`, of which `p` is another name
+            continue
+        assert [float(x) for x in found] == [float(x) for x in expected]

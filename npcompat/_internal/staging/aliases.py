@@ -162,6 +162,14 @@ def become_read_only(merged: Any, container: Sequence[Any], i: int) -> None:
             trace.refuse_writes(old, reason)
 
 
+def refusals(trace: Any) -> list[tuple[Any, str]]:
+    """Return the arrays that a run of a body or arm has made read-only, and why.
+
+    Where a variable leaves the run that may be one of them, they stay read-only after it.
+    """
+    return [(array, array._extra.readonly) for array in trace.refused]
+
+
 def become_one_of(merged: Any, named: Sequence[Any]) -> None:
     """Make arrays that data select, and those with other names that they may be, read-only.
 
@@ -198,6 +206,7 @@ __all__ = [
     "holding",
     "is_shared",
     "readonly_of",
+    "refusals",
     "refuse_shared_lists",
     "selected_of",
     "shared_arrays",

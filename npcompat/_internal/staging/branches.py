@@ -31,6 +31,7 @@ from npcompat._internal.staging.aliases import (
     become_one_of,
     become_read_only,
     holding,
+    refusals,
     refuse_shared_lists,
     selected_of,
     tie,
@@ -124,6 +125,7 @@ class _Taken:
         self.forms: dict[int, Form] = {}
         self.intervals: dict[int, tuple[float, float]] = {}
         self.selected: dict[int, Any] = {}  # why arrays that data have selected are read-only
+        self.refused: list[tuple[Any, str]] = []  # arrays that these may be, and why
         # arrays that variables are bound to, and that exist outside or have another name
         self.named: dict[int, list[Any]] = {}
         self.raised: BaseException | None = None
@@ -159,6 +161,8 @@ class _Taken:
                 self.selected[i] = selected_of(now)
                 if is_number(now):
                     self.intervals[i] = interval(now)
+            if any(map(any, self.selected.values())):
+                self.refused = refusals(trace)
             self.named = _with_other_names(variables.get(), self.forms, trace)
             if any([form.kind == "selection" for form in self.forms.values()]):
                 self.groups = groups_of(variables.get())
@@ -260,6 +264,8 @@ class _Branch:
             named = [h for a in going for h in a.named.get(i, ())]
             if named:
                 become_one_of(state[i], named)
+        for array, reason in [pair for a in going for pair in a.refused]:
+            trace.refuse_writes(array, reason)
         self.variables.put(state)
 
     def _groups(self, going: list[_Taken]) -> dict[int, Any]:

@@ -9,6 +9,7 @@ from npcompat._internal.dispatch.symbolic_number import SymbolicNumber
 from npcompat._internal.staging import context
 from npcompat._internal.staging.aliases import arrays_in, is_shared
 from npcompat._internal.staging.carried import ChangedTypeError
+from npcompat._internal.support.errors import RefusedError
 
 _MOST_GUARDED = 10_000_000
 """Maximum bound of an unknown count of rounds that are recorded: each has room for its residuals."""
@@ -67,6 +68,10 @@ def names_afterwards(loop: Any) -> dict[int, int]:
                 "names"
             )
     found = loop.captured.written
+    selected = {id(h): reason for h, reason in loop.refused}
+    for h in found:
+        if id(h) in selected:  # the next round would see the write through the variable
+            raise RefusedError(selected[id(h)])
     if loop.written_names:
         found = [*found, *loop.captured.reads]
     touched = {id(h) for h in (*found, *context.running().selections.read_by(found))}

@@ -29,6 +29,7 @@ from npcompat._internal.staging.aliases import (
     become_read_only,
     holding,
     readonly_of,
+    refusals,
     refuse_shared_lists,
     shared_arrays,
     stand_for_shared,
@@ -104,6 +105,7 @@ class StagedLoop:
         self.tied: dict[
             int, list[bool | str]
         ] = {}  # for each array of a variable, why it may be its first one after a round
+        self.refused: list[tuple[Handle, str]] = []  # arrays that tied ones may be, and why
         self.wide = False
         self.captured: Captured
         self.small: Captured | None = None  # the round with slices read through windows
@@ -252,6 +254,7 @@ class StagedLoop:
                         self.tied[i] = reasons
                 elif not same_object(before, now):
                     grown.add(i)
+            self.refused = refusals(trace) if self.tied else []
             for (i, start), handle in zip(begun, entered, strict=True):
                 if handle._value.payload is not start.payload:
                     if self.entering[i].kind not in ("array", "selection"):
@@ -277,7 +280,7 @@ class StagedLoop:
     def _trace_windows(self) -> None:
         """Trace the round again with slices read through windows, for rounds of short slices."""
         whole = self.captured, self.leaving, self.permuted, self.written_names
-        about_arrays = self.passing, self.tied
+        about_arrays = self.passing, self.tied, self.refused
         try:
             with items.windows():
                 grown = self._captured({*self.leaving}, self._enter({*self.leaving}))
@@ -297,7 +300,7 @@ class StagedLoop:
         finally:
             self.variables.put(list(self.init))
             self.captured, self.leaving, self.permuted, self.written_names = whole
-            self.passing, self.tied = about_arrays
+            self.passing, self.tied, self.refused = about_arrays
 
     def _left(
         self,
@@ -336,9 +339,13 @@ class StagedLoop:
     def _note_passing(self, i: int, now: list[Handle], entered: list[Handle], shared: bool) -> None:
         """Note which arrays of a container stay in their places: afterwards they are the same ones."""
         places = {id(h): k for k, h in enumerate(entered)}
-        self.passing[i] = [places.get(id(h)) == k for k, h in enumerate(now)]
-        moves = [places.get(id(h), k) != k for k, h in enumerate(now)]
-        if shared and (any(moves) or (any(self.passing[i]) and len(now) != len(entered))):
+        found = [places.get(id(h)) for h in now]
+        stays = [k == place for k, place in enumerate(found)]
+        alike = len(now) == len(entered)
+        self.passing[i] = stays if alike else []
+        if shared and any(
+            [p is not None and not (s and alike) for p, s in zip(found, stays, strict=True)]
+        ):
             refuse(
                 f"{self.names[i]!r} moves an array within a container, and its array has another "
                 "name; use a copy"
@@ -452,6 +459,8 @@ class StagedLoop:
             if any(self.passing.get(i, ())):
                 same = zip(self.passing[i], arrays_in(self.init[i]), strict=True)
                 state[i] = with_arrays(state[i], iter([h if flag else None for flag, h in same]))
+        for array, reason in self.refused:
+            context.running().refuse_writes(array, reason)
         return state
 
     def _ran(self) -> Any:

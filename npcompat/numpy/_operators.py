@@ -114,9 +114,6 @@ def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
         return found
     if not (isinstance(x1, Handle) and isinstance(x2, Handle)):
         ours, other = (x1, x2) if isinstance(x1, Handle) else (x2, x1)
-        if isinstance(other, TracedNumber) and other.needs_wider(op, ours.dtype):
-            wide = ours.astype(onp.int64)  # type: ignore[union-attr]
-            return _binary(op, infix, *((wide, x2) if ours is x1 else (x1, wide)))
         if (
             means_more(other)
             or (names_class(other) and not is_live(ours))
@@ -134,10 +131,15 @@ def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
             return infix(number, other) if ours is x1 else infix(other, number)
         if not isinstance(other, _OPERANDS) and _takes_over(type(other)):
             return _by_class(infix, x1, x2, ours, other)
-        if type(ours) in late_bound.scalars and isinstance(other, TracedNumber):
+        if isinstance(other, TracedNumber):
+            if other.needs_wider(op, ours.dtype):
+                wide = ours.astype(onp.int64)  # type: ignore[union-attr]
+                return _binary(op, infix, *((wide, x2) if ours is x1 else (x1, wide)))
             types = (ours.dtype, ours.dtype)
             numbers = (None, other) if ours is x1 else (other, None)
-            if not has_one_meaning(op, types, numbers, op.named(())):
+            if type(ours) in late_bound.scalars and not has_one_meaning(
+                op, types, numbers, op.named(())
+            ):
                 return NotImplemented  # the number computes both
         if op.ufunc is onp.multiply and _repeats(ours, other):
             return NotImplemented

@@ -2,6 +2,7 @@
 
 import collections.abc
 import contextlib
+import numbers
 
 import numpy as onp
 import pytest
@@ -351,3 +352,26 @@ def test_classes_of_scalars_and_round_take_what_the_program_knows(values):
         npx.jit(lambda x: np.int8(counted(x) * 20))(np.ones(4)).item()
     with pytest.raises(ValueError, match="NaN"):
         npx.jit(lambda x: round(x[0]))(np.array([onp.nan])).item()
+
+
+def test_options_of_builtin_functions_reach_python():
+    def f(x):
+        found = int("ff", base=16), str(b"ab", encoding="ascii"), round(2.567, ndigits=1)
+        return x + found[0] + len(found[1]) + found[2] + max([1, 2], key=lambda v: -v)
+
+    assert npx.jit(f)(np.zeros(1)).item() == f(np.zeros(1)).item()
+
+
+def classes_of_numbers(x):
+    s = 0
+    for k in range(20):
+        e = x[k % 3]
+        s += isinstance(e, numbers.Number) + 2 * isinstance(e, numbers.Integral)
+        s += 4 * isinstance(k, numbers.Integral) + 8 * isinstance(k / 2, numbers.Real)
+    return s
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
+def test_abstract_classes_of_numbers_know_those_of_a_program(dtype):
+    x = np.ones(3, dtype=dtype)
+    assert npx.jit(classes_of_numbers)(x) == classes_of_numbers(x)

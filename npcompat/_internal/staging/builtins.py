@@ -118,8 +118,13 @@ def _extreme_item(function: Any, array: Handle) -> Any:
     return items.getitem(x, _where(x[0] != x[0], onp.int64(0), at))
 
 
-def _where(*args: Any) -> Any:
-    values = [array_like.as_value(a) for a in args]
+def _where(flag: Any, one: Any, other: Any) -> Any:
+    """Choose between scalars, or elements of arrays, by a flag or an array of bools."""
+    values = [
+        flag if isinstance(flag, Value) else array_like.as_value(flag),
+        array_like.as_value(one),
+        array_like.as_value(other),
+    ]
     return handles.wrap_scalar(execution.run(REGISTRY["_npi_where"], values))
 
 
@@ -136,10 +141,7 @@ def _selected(flag: Any, new: Any, old: Any, function: Any) -> Any:
     own = [(x.dtype, x.shape) for x in (new, old) if isinstance(x, Handle | onp.generic)]
     if len(own) < 2 or len(set(own)) > 1 or own[0][1]:
         return branches.expression(flag, lambda: new, lambda: old)
-    trace = context.running()
-    values = [Value(flag), array_like.as_value(new), array_like.as_value(old)]
-    trace.adopt(values[0])
-    return handles.wrap_scalar(execution.run(REGISTRY["_npi_where"], values))
+    return _where(context.running().adopt(Value(flag)), new, old)
 
 
 def _bool(_: Any, *args: Any) -> Any:
@@ -148,9 +150,9 @@ def _bool(_: Any, *args: Any) -> Any:
     return NotImplemented
 
 
-def _number(kind: Any, *args: Any) -> Any:
+def _number(kind: Any, *args: Any, **options: Any) -> Any:
     """Compute `int(x)` or `float(x)`."""
-    if len(args) != 1:
+    if len(args) != 1 or options:
         return NotImplemented
     (x,) = args
     if isinstance(x, NumberOrScalar):
@@ -183,9 +185,9 @@ def _as_int(payload: Any) -> SymbolicNumber:
     return SymbolicNumber(number, int, -(2**63), 2**63 - 1)
 
 
-def _round(_: Any, *args: Any) -> Any:
+def _round(_: Any, *args: Any, **options: Any) -> Any:
     """Compute `round(x)` to an int."""
-    if len(args) != 1:
+    if len(args) != 1 or options:
         return NotImplemented
     (x,) = args
     if isinstance(x, SymbolicNumber):
@@ -219,7 +221,7 @@ def _scalar(kind: Any, *args: Any) -> Any:
     return cast if cast.shape else handles.wrap_scalar(handles.read(cast))
 
 
-def _type(_: Any, *args: Any) -> Any:
+def _type(_: Any, *args: Any, **options: Any) -> Any:
     if len(args) == 1 and isinstance(args[0], NumberOrScalar):
         args[0].refuse("its type is asked for")
     return (
@@ -227,7 +229,7 @@ def _type(_: Any, *args: Any) -> Any:
     )
 
 
-def _text(function: Any, *args: Any) -> Any:
+def _text(function: Any, *args: Any, **_: Any) -> Any:
     """Refuse `str`, `repr`, `format` and `ascii` of a value that only the program knows."""
     if args and isinstance(args[0], SymbolicNumber | NumberOrScalar):
         refuse(f"{function.__name__} of a number that is only known when the program runs")
@@ -249,9 +251,9 @@ def _class_in_numpy(x: Any) -> Any:
 
 
 def _isinstance(_: Any, x: Any, kinds: Any) -> Any:
-    if type(kinds) is ABCMeta and kinds.__module__ == "collections.abc":
-        kind = _class_in_numpy(x)
-        return NotImplemented if kind is None else issubclass(kind, kinds)
+    kind = _class_in_numpy(x) if type(kinds) is ABCMeta else None
+    if kind is not None:
+        return issubclass(kind, kinds)
     if isinstance(x, NumberOrScalar):
         found = issubclass(x.number.kind, kinds), isinstance(x.scalar, kinds)
         if found[0] != found[1]:

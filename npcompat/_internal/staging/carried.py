@@ -40,12 +40,13 @@ def is_window(handle: Handle) -> bool:
 
 
 class Form(NamedTuple):
-    """Form of a value: `kind` is "array", "scalar", "selection", "number", "either", "container", "plain"
-    or "maybe".
+    """Form of a value: `kind` is "array", "scalar", "selection", "number", "either", "container",
+    "plain" or "maybe".
 
     `type` is shape and dtype of an array, those of a selection's array in full shape and of its
-    mask, the class of a number, class and keys of a container, class and dtype of what is either a number or a scalar, or a plain
-    object. `parts` are the forms of a container's items, or the form of a variable that may be bound.
+    mask, the class of a number, class and keys of a container, class and dtype of what is either a
+    number or a scalar, or a plain object. `parts` are the forms of a container's items, or the form
+    of a variable that may be bound.
     `axes` are those of an array as they lie in memory, the slowest first, if that is not C order.
     """
 

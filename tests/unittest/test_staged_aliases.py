@@ -586,7 +586,6 @@ BOUND_BEFORE = [
 @pytest.mark.parametrize("function", BOUND_BEFORE, ids=lambda f: f.__name__)
 def test_a_write_that_another_name_may_have_to_see_is_refused(function):
     for i in (0, 3, 5):
-        assert len(function(np.arange(1.0, 4.0), i)) > 1
         with pytest.raises(RefusedError, match="use a copy"):
             npx.jit(function)(np.arange(1.0, 4.0), np.array(i))
 

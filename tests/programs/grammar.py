@@ -361,7 +361,7 @@ def method(d: Draft) -> str:
     ]  # fmt: skip
     if not d.floats:
         expressions += [
-            f"m.sort({a}, axis=-1)", f"m.argsort({a}, axis=-1, kind='stable')",
+            f"m.sort({a}, axis=-1)", f"m.argsort(m.round({a}, 3), axis=-1, kind='stable')",
             f"m.ravel({a}, 'K')", f"m.broadcast_to({a}, {(2, *v.shape)}).ravel('K')",
             f"m.round({a}, {d.rng.choice((-1, 0, 1))})", f"m.mean({a}, dtype='int8')",
             f"m.select([{a} < 1], [{a}], -1)", f"m.round({a}, 1) == m.round({a}.T, 1)", f"m.searchsorted(m.sort({a}), 1)",

@@ -31,6 +31,7 @@ from npcompat._internal.backend.jaxpr.compat import (
     Var,
     jaxpr_as_fun,
 )
+from npcompat._internal.backend.jaxpr.element_writes import with_writes_last
 from npcompat._internal.backend.jaxpr.loop_bodies import is_apart, is_put
 from npcompat._internal.backend.jaxpr.loop_writes import with_sums_of_parts, with_writes_in_place
 from npcompat._internal.backend.jaxpr.makers import body_of
@@ -99,6 +100,8 @@ class _AtOnce(NestedJaxprs):
         if is_apart(equation):
             return equation
         equation = self.with_jaxprs(equation)
+        if equation.primitive.name == "while" and self._on_cpu:
+            return with_writes_last(equation, self._call)
         if equation.primitive.name != "scan":
             return equation
         if equation.params["length"] in ROUNDS:
@@ -107,7 +110,9 @@ class _AtOnce(NestedJaxprs):
         function = at_once(loop, known)
         if function is not None:
             return self._call(equation, function)
-        return with_writes_in_place(loop, self._call) if self._on_cpu else loop
+        if not self._on_cpu:
+            return loop
+        return with_writes_last(with_writes_in_place(loop, self._call), self._call)
 
 
 def at_once(

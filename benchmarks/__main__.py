@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import (
+    devices,
     dispatch,
     first_call,
     gpu,
@@ -31,6 +32,7 @@ BENCHMARKS = {
     "memory": memory.run,
     "import": start_up.run,
     "first": first_call.run,
+    "devices": devices.run,
     "gpu": gpu.run,
 }
 

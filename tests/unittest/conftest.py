@@ -8,7 +8,7 @@ from contextlib import nullcontext
 
 import jax
 import pytest
-from internals import roll_loops, tracing
+from internals import cpu_rewrites, rewritten, roll_loops, tracing
 
 from npcompat import np, npx
 
@@ -36,6 +36,19 @@ def numpy_mode():
     npx.set_np(dtype=True)
     yield
     npx.reset_np()
+
+
+@pytest.fixture
+def rewritten_jaxprs(monkeypatch):
+    """The jaxprs of the programs that are compiled, after they have been rewritten."""
+    made = []
+
+    def noted(jaxpr):
+        made.append(rewritten(jaxpr))
+        return made[-1]
+
+    monkeypatch.setattr(cpu_rewrites, "rewritten", noted)
+    return made
 
 
 @pytest.fixture(autouse=True)

@@ -13,6 +13,7 @@ import numpy as onp
 import pytest
 from internals import FEW, FITS, MUCH, TAPS, cpu_rewrites, product, rewritten
 from jax import lax
+from jaxprs import names
 
 from npcompat import autograd, np, npx
 
@@ -126,14 +127,6 @@ CONVOLUTION, SIDE_BY_SIDE, ADDED_UP, AS_THEY_LIE = (
 )
 
 
-def primitives(jaxpr):
-    for e in jaxpr.eqns:
-        yield e.primitive.name
-        for p in e.params.values():
-            if hasattr(getattr(p, "jaxpr", p), "eqns"):
-                yield from primitives(getattr(p, "jaxpr", p))
-
-
 def becomes(channels=4, filters=64, size=16, kernel=3, batch=8, dtype="float32", **options):
     """Return the form of a rewritten convolution of these sizes, recognized by its primitives."""
     x = jax.ShapeDtypeStruct((batch, channels, size, size), dtype)
@@ -142,7 +135,7 @@ def becomes(channels=4, filters=64, size=16, kernel=3, batch=8, dtype="float32",
     options = {"window_strides": (1, 1), "padding": [(kernel // 2, kernel // 2)] * 2, **options}
     with jax.enable_x64(True):
         made = jax.make_jaxpr(lambda x, w: lax.conv_general_dilated(x, w, **options))(x, weight)
-        ran = {*primitives(rewritten(made.jaxpr))}
+        ran = {*names(rewritten(made.jaxpr))}
     assert ("dot_general" in ran) != ("conv_general_dilated" in ran)
     if "conv_general_dilated" in ran:
         return CONVOLUTION
@@ -252,7 +245,7 @@ def test_programs_have_products_eager_recorded_and_compiled(monkeypatch):
 
     def noted(jaxpr):
         found = rewritten(jaxpr)
-        if products := {*primitives(found)} & {"conv_general_dilated", "dot_general"}:
+        if products := {*names(found)} & {"conv_general_dilated", "dot_general"}:
             made.append(products)
         return found
 

@@ -5,6 +5,7 @@ import numpy as onp
 import pytest
 from internals import rewritten
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+from jaxprs import equations, names
 
 from npcompat import autograd, np, npx
 
@@ -93,22 +94,12 @@ def test_gradients(function):
         onp.testing.assert_allclose(staged, eager, 1e-9, 1e-12)
 
 
-def _equations(jaxpr):
-    for equation in jaxpr.eqns:
-        yield equation
-        for value in equation.params.values():
-            inner = getattr(value, "jaxpr", value)
-            if hasattr(inner, "eqns"):
-                yield from _equations(inner)
-
-
 def _has_product(scan):
-    names = [e.primitive.name for e in _equations(scan.params["jaxpr"].jaxpr)]
-    return "dot_general" in names
+    return "dot_general" in names(scan.params["jaxpr"].jaxpr)
 
 
 def _loops(jaxpr):
-    return [e for e in _equations(jaxpr) if e.primitive.name == "scan"]
+    return [e for e in equations(jaxpr) if e.primitive.name == "scan"]
 
 
 @pytest.mark.parametrize("reverse", [False, True])

@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import pytest
+from jaxprs import names
 from registry_cases import CASES
 from registry_cases.case import samples
 from test_registry import OPERATORS, codes, flat, given, quiet
@@ -26,19 +27,6 @@ UNKNOWN = {
 """Primitives that no analysis knows: they are left alone, or end the analysis."""
 
 
-def names_in(jaxpr):
-    """Names of the primitives of a jaxpr, and of those within it."""
-    found = set()
-    for eqn in jaxpr.eqns:
-        found.add(eqn.primitive.name)
-        for value in eqn.params.values():
-            for part in value if isinstance(value, tuple | list) else (value,):
-                inner = getattr(part, "jaxpr", part)
-                if hasattr(inner, "eqns"):
-                    found |= names_in(inner)
-    return found
-
-
 def test_the_table_has_the_primitives_of_all_operators(monkeypatch):
     found, make_jaxpr = set(), jax.make_jaxpr
 
@@ -47,7 +35,7 @@ def test_the_table_has_the_primitives_of_all_operators(monkeypatch):
 
         def call(*arrays):
             made = traced(*arrays)
-            found.update(names_in((made[0] if isinstance(made, tuple) else made).jaxpr))
+            found.update(names((made[0] if isinstance(made, tuple) else made).jaxpr))
             return made
 
         return call

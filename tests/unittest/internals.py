@@ -31,6 +31,7 @@ from npcompat._internal.backend.jaxpr.cpu_rewrites import MANY, SHORT, for_cpu, 
 from npcompat._internal.backend.jaxpr.cpu_tables import MANY_REPEATED, OFTEN
 from npcompat._internal.backend.jaxpr.independent_rounds import at_once
 from npcompat._internal.backend.jaxpr.loop_bodies import SMALL
+from npcompat._internal.backend.jaxpr.small_loops import KNOWN, MOST_EQUATIONS, WIDE
 from npcompat._internal.backend.kit import simplification
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.backend.plugin import registry

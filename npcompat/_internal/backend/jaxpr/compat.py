@@ -68,6 +68,11 @@ collect_garbage: Any = private("jaxlib._jax", "collect_garbage")
 they leave that to the next call of JAX.
 """
 
+func_dialect: Any = private("jaxlib.mlir.dialects", "func")
+"""Functions and calls of MLIR. `jax.extend.mlir` has them, but imports Pallas."""
+stablehlo: Any = private("jaxlib.mlir.dialects", "stablehlo")
+"""Operations of StableHLO; likewise."""
+
 has_huge_pages = fast_path.use_huge_pages("libjax_common.so")
 """True if large blocks of XLA's on the CPU lie on huge pages; `native/huge_pages.h` says how. JAX
 has no option for it, and glibc's (`glibc.malloc.hugetlb`) is read when a process starts.
@@ -134,9 +139,11 @@ __all__ = [
     "convert_constvars_jaxpr",
     "convert_element_type",
     "drop_modules_of_programs",
+    "func_dialect",
     "jaxpr_as_fun",
     "modules_of_programs",
     "private",
     "scan_counts",
+    "stablehlo",
     "without_constants",
 ]

@@ -10,6 +10,7 @@
   at once (`loop_products`).
 - Loops whose arrays change places, and short ones of elementwise work, have several rounds in one
   (`unrolled_rounds`).
+- Loops of short rounds become one function of the CPU (`small_loops`).
 - Some convolutions become products of matrices (`cpu_convolution`).
 - Some products of matrices take another form (`cpu_product`).
 - On several devices, a barrier stands between an array and a scatter into it, since XLA's
@@ -54,6 +55,7 @@ from npcompat._internal.backend.jaxpr.makers import Makers, body_of
 from npcompat._internal.backend.jaxpr.nested_jaxprs import NestedJaxprs
 from npcompat._internal.backend.jaxpr.overlapping_writes import Separator
 from npcompat._internal.backend.jaxpr.primitives import CALLS
+from npcompat._internal.backend.jaxpr.small_loops import with_small_loops
 from npcompat._internal.backend.jaxpr.unrolled_rounds import unrolled
 
 SHORT, MANY = 4, 512
@@ -116,7 +118,8 @@ class _Rewriter(NestedJaxprs):
         if not self.has_several:
             jaxpr = with_rounds_at_once(jaxpr, _instead, self.on_cpu)
         self.has_fusions = has_fusions(jaxpr)
-        return self.jaxpr(jaxpr)
+        found = self.jaxpr(jaxpr)
+        return with_small_loops(found, _instead) if self.on_cpu and not self.has_several else found
 
     def change(self, jaxpr: Jaxpr) -> Jaxpr:
         made: dict[Var, JaxprEqn] = {}
